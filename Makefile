@@ -1,0 +1,44 @@
+# All set-up happens in .venv; `make help` lists what there is.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow lint type lock clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	@echo "installing locked dependencies (a few minutes on the first run)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: $(STAMP)  ## virtual environment with locked dependencies and the embedded backbone
+
+demo: $(STAMP)  ## train vanilla and MASKER on 20 Newsgroups, compare, classify three sentences
+	$(BIN)/masker demo
+
+test: $(STAMP)  ## the test suite, without the slow ones
+	$(BIN)/python -m ruff check src tests
+	$(BIN)/python -m mypy
+	$(BIN)/python -m pytest
+
+test-slow: $(STAMP)  ## the tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+lint: $(STAMP)  ## style
+	$(BIN)/python -m ruff check src tests
+	$(BIN)/python -m ruff format --check src tests
+
+type: $(STAMP)  ## strict types of the package
+	$(BIN)/python -m mypy
+
+lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
+	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
+
+clean:  ## remove the virtual environment and caches, keep runs
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info

@@ -1,0 +1,58 @@
+"""masker: text classifiers that know when they do not know.
+
+The heavy parts are imported when they are first used, so ``import masker`` is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from masker.classifier import MaskerClassifier, Prediction
+    from masker.config import Settings, build_settings
+    from masker.data import Documents, read_documents
+    from masker.errors import ConfigError, DataError, MaskerError, ModelError
+    from masker.keywords import Keyword, KeywordSet
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "MaskerClassifier": "masker.classifier",
+    "Prediction": "masker.classifier",
+    "Settings": "masker.config",
+    "build_settings": "masker.config",
+    "Documents": "masker.data",
+    "read_documents": "masker.data",
+    "ConfigError": "masker.errors",
+    "DataError": "masker.errors",
+    "MaskerError": "masker.errors",
+    "ModelError": "masker.errors",
+    "Keyword": "masker.keywords",
+    "KeywordSet": "masker.keywords",
+}
+
+__all__ = [
+    "ConfigError",
+    "DataError",
+    "Documents",
+    "Keyword",
+    "KeywordSet",
+    "MaskerClassifier",
+    "MaskerError",
+    "ModelError",
+    "Prediction",
+    "Settings",
+    "build_settings",
+    "read_documents",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'masker' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

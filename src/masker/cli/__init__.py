@@ -1,0 +1,66 @@
+"""The command line. Each command parses, calls one function of the library and prints.
+
+stdout is data; progress and messages go to stderr. Heavy imports happen inside commands, so ``--help`` is instant.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+import click
+
+from masker.cli.data import data
+from masker.cli.demo import demo
+from masker.cli.evaluate import evaluate
+from masker.cli.keywords import keywords
+from masker.cli.predict import predict
+from masker.cli.train import train
+from masker.errors import MaskerError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="masker")
+def cli() -> None:
+    r"""Text classifiers that know when they do not know.
+
+    \b
+    masker demo                                   see it work, start to end
+    masker train data.csv --output model          train on columns text and label
+    masker predict model new.csv                  label, confidence, ood_score, is_ood
+    masker evaluate model test.csv --ood other.csv
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("masker").setLevel(logging.INFO)
+
+
+for command in (demo, train, predict, evaluate, keywords, data):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line: a problem of the user's is one line on stderr and exit code 2, never a traceback."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except MaskerError as error:
+        _fail(str(error), 2)
+    except BrokenPipeError:
+        # The reader (head, say) has what it wants; keep Python from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (KeyboardInterrupt, click.Abort):
+        _fail("interrupted; the same command goes on where it was", 130)
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        _fail(f"{error.strerror or error}{place}; nothing was lost, fix it and run the same command again", 2)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"masker: {message}", err=True)
+    sys.exit(code)

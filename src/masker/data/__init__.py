@@ -1,0 +1,24 @@
+"""Documents: from files, corpora by name and data sets, checked, and split reproducibly."""
+
+from masker.data.corpora import CorpusInfo, corpus_path_or_none, fetch_corpus, find_corpus, list_corpora
+from masker.data.documents import Documents, Row, check_classes, collect_documents
+from masker.data.splits import class_split, in_distribution_classes, subsample, validation_split
+from masker.data.tables import read_documents, stream_rows
+
+__all__ = [
+    "CorpusInfo",
+    "Documents",
+    "Row",
+    "check_classes",
+    "class_split",
+    "collect_documents",
+    "corpus_path_or_none",
+    "fetch_corpus",
+    "find_corpus",
+    "in_distribution_classes",
+    "list_corpora",
+    "read_documents",
+    "stream_rows",
+    "subsample",
+    "validation_split",
+]

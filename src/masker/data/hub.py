@@ -1,0 +1,146 @@
+"""Data sets that the ``datasets`` library opens: folders, and ids such as ``owner/name`` on the Hugging Face hub."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from masker.errors import DataError
+
+#: What ``save_to_disk`` leaves behind, as opposed to a folder of plain data files.
+_SAVED = ("dataset_info.json", "state.json", "dataset_dict.json")
+#: Seconds the hub has to answer before it counts as unreachable.
+_PROBE_SECONDS = 4.0
+
+Choose = Callable[[Sequence[str]], Sequence[str]]
+
+
+def folder_records(folder: str, split: str | None, choose: Choose) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield numbered records of a folder: one written by ``save_to_disk``, or one with data files in it.
+
+    Args:
+        folder: An existing folder.
+        split: The split to read; None takes ``train``, or the only one there is.
+        choose: Given the column names, returns those to read.
+
+    Raises:
+        DataError: If the folder holds no data, cannot be read or has no such split.
+    """
+    import datasets
+
+    saved = any(os.path.isfile(os.path.join(folder, name)) for name in _SAVED)
+    try:
+        with _no_progress_bars():
+            loaded = datasets.load_from_disk(folder) if saved else datasets.load_dataset(folder)
+    except Exception as error:  # datasets raises whatever the reader of the form raises
+        if isinstance(error, FileNotFoundError) and not saved:
+            message = "has no data files; put CSV, JSON Lines or Parquet files there or name one file"
+        else:
+            message = f"cannot be read as a data set ({_one_line(error)}); write it again or name one file"
+        raise DataError(f"{folder}: the folder {message}") from error
+    yield from _records(loaded, folder, split, choose)
+
+
+def hub_records(name: str, split: str | None, choose: Choose, hint: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield numbered records of a data set on the hub, or of its copy in the ``datasets`` cache.
+
+    Code that a data set brings along is never run.
+
+    Args:
+        name: The id, ``owner/name`` or ``name``.
+        split: The split to read; None takes ``train``, or the only one there is.
+        choose: Given the column names, returns those to read.
+        hint: Appended to the error when there is no such data set.
+
+    Raises:
+        DataError: If the data set cannot be reached or has no such split.
+    """
+    import datasets
+
+    reachable = _hub_answers()
+    try:
+        with contextlib.nullcontext() if reachable else _offline():
+            loaded = datasets.load_dataset(name)
+    except Exception as error:  # network, hub and reader each bring their own error types
+        reason = _one_line(error) if reachable else "the hub does not answer and its cache does not have it"
+        raise DataError(
+            f"'{name}': neither a file nor a data set of that name could be reached ({reason}); "
+            f"check the path, or see `masker data list` for the corpora known by name.{hint}"
+        ) from error
+    yield from _records(loaded, name, split, choose)
+
+
+def _records(loaded: Any, name: str, split: str | None, choose: Choose) -> Iterator[tuple[int, dict[str, Any]]]:
+    table = _pick_split(loaded, name, split)
+    table = table.select_columns(list(choose(table.column_names)))
+    # Only ClassLabel has both; asking by attribute spares an import of datasets here.
+    names = {key: feature.names for key, feature in table.features.items() if hasattr(feature, "int2str")}
+    number = 0
+    for batch in table.iter(batch_size=1000):
+        for values in zip(*batch.values(), strict=True):
+            number += 1
+            record = dict(zip(batch, values, strict=True))
+            for key, classes in names.items():
+                index = record[key]
+                # -1 is how hub data sets mark a row whose label is withheld.
+                record[key] = classes[index] if index is not None and 0 <= index < len(classes) else None
+            yield number, record
+
+
+def _pick_split(loaded: Any, name: str, split: str | None) -> Any:
+    if not isinstance(loaded, dict):
+        own = str(loaded.split) if loaded.split is not None else None
+        if split is not None and split != own:
+            raise DataError(f"{name}: has no split '{split}'; it holds a single data set, so leave ':{split}' out")
+        return loaded
+    splits = list(loaded)
+    wanted = split or ("train" if "train" in splits or len(splits) != 1 else splits[0])
+    if wanted not in splits:
+        raise DataError(f"{name}: has no split '{wanted}'; it has {', '.join(splits)}: write {name}:{splits[0]}")
+    return loaded[wanted]
+
+
+def _hub_answers() -> bool:
+    """Ask the hub once, briefly: ``datasets`` itself repeats a failing request for about half a minute."""
+    from huggingface_hub import constants, get_session
+
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_PROBE_SECONDS)
+    except Exception:  # the error types differ between the HTTP libraries huggingface_hub has used
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _offline() -> Iterator[None]:
+    """Let ``datasets`` look into its cache only."""
+    import datasets
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
+
+
+@contextlib.contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    import datasets
+
+    if datasets.are_progress_bars_disabled():
+        yield
+        return
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        datasets.enable_progress_bars()
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 200 else text[:197] + "..."

@@ -1,0 +1,1 @@
+"""Experiments: the demonstration that 'masker demo' runs."""

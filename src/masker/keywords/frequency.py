@@ -1,0 +1,57 @@
+r"""Frequency-based keyword scores (Eq. 1 of the paper).
+
+.. math::
+    s^{freq}(t) = \max_c \; tf(t, X_c) \cdot idf(t, D)
+
+with :math:`tf(t, X) = 0.5 + 0.5\, n_{t,X} / \max_{t'} n_{t',X}` and
+:math:`idf(t, D) = \log(|D| / |\{X \in D : t \in X\}|)`, where :math:`X_c` is the concatenation of all documents of
+class c and D = [X_1, …, X_C] the list of these C large documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+
+def class_token_counts(
+    documents: Iterable[tuple[npt.NDArray[np.int64], int]], n_classes: int, vocabulary_size: int
+) -> npt.NDArray[np.int64]:
+    """Count n_{t, X_c} in one pass.
+
+    Args:
+        documents: (token ids without special tokens, class index) pairs; consumed once.
+        n_classes: C.
+        vocabulary_size: V.
+
+    Returns:
+        (C, V) counts. This matrix is all the memory the pass needs, whatever the size of the corpus.
+    """
+    counts = np.zeros((n_classes, vocabulary_size), dtype=np.int64)
+    for token_ids, label in documents:
+        np.add.at(counts[label], token_ids, 1)
+    return counts
+
+
+def class_frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """tf(t, X_c) · idf(t, D) for every class and token.
+
+    Args:
+        counts: (C, V) of n_{t, X_c}.
+
+    Returns:
+        (C, V) scores; −inf for tokens that occur nowhere, which can never be keywords.
+    """
+    largest = counts.max(axis=1, keepdims=True)  # (C, 1)
+    # An empty class has no most frequent token; its tf is 0.5 for every token, as for any token it lacks.
+    tf = 0.5 + 0.5 * counts / np.maximum(largest, 1)  # (C, V)
+    document_frequency = (counts > 0).sum(axis=0)  # (V,)
+    idf = np.log(counts.shape[0] / np.maximum(document_frequency, 1))
+    return np.asarray(np.where(document_frequency > 0, tf * idf, -np.inf))
+
+
+def frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Eq. 1: the (V,) maximum over classes of :func:`class_frequency_scores`."""
+    return np.asarray(class_frequency_scores(counts).max(axis=0))

@@ -1,0 +1,126 @@
+"""The keyword set K: what was chosen, with which score, and where it stands in a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masker.errors import ConfigError
+
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """One keyword. Schemes of the paper choose single tokens; a word of the user's may be several tokens long."""
+
+    word: str
+    token_ids: tuple[int, ...]
+    score: float
+
+
+@dataclass(frozen=True)
+class KeywordSet:
+    """A ranked set of keywords.
+
+    Attributes:
+        source: ``attention``, ``frequency``, ``random`` or ``user``.
+        keywords: Best first.
+        vocabulary_size: Size of the tokenizer's vocabulary the token ids belong to.
+    """
+
+    source: str
+    keywords: tuple[Keyword, ...]
+    vocabulary_size: int
+
+    def __len__(self) -> int:
+        return len(self.keywords)
+
+    def __iter__(self) -> Iterator[Keyword]:
+        return iter(self.keywords)
+
+    @property
+    def words(self) -> list[str]:
+        """The keywords as a person reads them, best first."""
+        return [keyword.word for keyword in self.keywords]
+
+    @cached_property
+    def target_ids(self) -> Ids:
+        """Vocabulary ids that f_tok chooses from, in the order of its outputs.
+
+        The keyword vocabulary, except for random keywords: the paper reconstructs those over the whole vocabulary.
+        """
+        if self.source == "random":
+            return np.arange(self.vocabulary_size, dtype=np.int64)
+        ids = {token_id for keyword in self.keywords for token_id in keyword.token_ids}
+        return np.array(sorted(ids), dtype=np.int64)
+
+    @cached_property
+    def target_index(self) -> Ids:
+        """(V,) map from a vocabulary id to its place in :attr:`target_ids`, −100 for ids that are no target."""
+        index = np.full(self.vocabulary_size, -100, dtype=np.int64)
+        index[self.target_ids] = np.arange(len(self.target_ids))
+        return index
+
+    @cached_property
+    def _is_single(self) -> npt.NDArray[np.bool_]:
+        table = np.zeros(self.vocabulary_size, dtype=bool)
+        table[[keyword.token_ids[0] for keyword in self.keywords if len(keyword.token_ids) == 1]] = True
+        return table
+
+    @cached_property
+    def _phrases(self) -> list[tuple[int, ...]]:
+        return [keyword.token_ids for keyword in self.keywords if len(keyword.token_ids) > 1]
+
+    def find(self, input_ids: Ids) -> npt.NDArray[np.bool_]:
+        """Mark the positions of ``input_ids`` (…, T) that belong to a keyword. A phrase must match as a whole."""
+        found = self._is_single[input_ids]
+        width = input_ids.shape[-1]
+        for phrase in self._phrases:
+            length = len(phrase)
+            if length > width:
+                continue
+            starts = np.ones((*input_ids.shape[:-1], width - length + 1), dtype=bool)
+            for offset, token_id in enumerate(phrase):
+                starts &= input_ids[..., offset : width - length + 1 + offset] == token_id
+            for offset in range(length):
+                found[..., offset : width - length + 1 + offset] |= starts
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready form, scores included."""
+        return {
+            "source": self.source,
+            "vocabulary_size": self.vocabulary_size,
+            "keywords": [
+                {"word": keyword.word, "token_ids": list(keyword.token_ids), "score": keyword.score}
+                for keyword in self.keywords
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> KeywordSet:
+        """Rebuild what :meth:`to_json` gave."""
+        try:
+            size = int(content["vocabulary_size"])
+            keywords = tuple(
+                Keyword(str(row["word"]), tuple(int(i) for i in row["token_ids"]), float(row["score"]))
+                for row in content["keywords"]
+            )
+            source = str(content["source"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"this is not a saved keyword set ({error!r}); make one with 'masker keywords'") from None
+        if any(not keyword.token_ids or not 0 <= min(keyword.token_ids) <= max(keyword.token_ids) < size
+               for keyword in keywords):  # fmt: skip
+            raise ConfigError(f"the keyword set names token ids outside its vocabulary of {size}; choose it anew")
+        return cls(source, keywords, size)
+
+    def dumps(self) -> str:
+        """The set as JSON text."""
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1)

@@ -1,0 +1,30 @@
+r"""Masked entropy regularization (MER).
+
+.. math::
+    L_{MER}(\hat x) = D_{KL}(U(y) \,\Vert\, f_{doc}(\hat x)) = -\log C - \frac{1}{C} \sum_c \log f_{doc}(\hat x)_c
+
+Section "Regularization via Keyword Masking" of the paper. U is uniform over the C classes.
+
+What distribution is meant for a 1-vs-rest head: its C sigmoids are no distribution over classes, and the paper does
+not say which one it takes. Here f_doc(x^) is the softmax of the C logits for both heads, so the loss is 0 exactly when
+all logits are equal and it compares the same two things in both.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+
+def entropy_loss(context_doc_logits: torch.Tensor) -> torch.Tensor:
+    """L_MER of each document.
+
+    Args:
+        context_doc_logits: (B, C) outputs of f_doc for the context-masked documents x^.
+
+    Returns:
+        (B,) divergences, 0 where the logits are all equal.
+    """
+    log_probabilities = context_doc_logits.float().log_softmax(dim=1)  # (B, C)
+    return -math.log(context_doc_logits.shape[1]) - log_probabilities.mean(dim=1)

@@ -1,0 +1,117 @@
+"""The collator: documents in, one padded batch with all views out.
+
+The rows of a batch are the B documents, then the keyword-masked views of those documents that have a masked keyword,
+then the context-masked views. One forward pass serves them all; ``document_of_row`` tells whose view a row is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from masker.keywords import KeywordSet
+from masker.masking.draws import document_draws
+from masker.masking.views import mask_context, mask_keywords
+
+
+@dataclass(frozen=True)
+class Views:
+    """Which views a method needs, and how they are drawn."""
+
+    keywords: KeywordSet
+    mask_id: int
+    keyword_mask_prob: float
+    context_mask_prob: float
+    seed: int
+    keyword_view: bool
+    context_view: bool
+
+
+class Collator:
+    """Pads encoded documents to the longest of the batch and, in training, adds their masked views.
+
+    Args:
+        pad_id: Vocabulary id of the padding token.
+        special_ids: Ids that are no content of a document.
+        views: The views to add; ``None`` gives the documents alone.
+    """
+
+    def __init__(self, pad_id: int, special_ids: Sequence[int], views: Views | None = None) -> None:
+        self.pad_id = pad_id
+        self.special_ids = np.array(sorted(special_ids), dtype=np.int64)
+        self.views = views
+        self.epoch = 0
+
+    def __call__(self, features: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """Make the tensors of one batch from encoded documents (see :class:`masker.data.encoding.Encoded`)."""
+        input_ids, attention_mask = self._pad([feature["input_ids"] for feature in features])
+        batch = {"input_ids": input_ids, "attention_mask": attention_mask}
+        if features[0].get("token_type_ids") is not None:
+            batch["token_type_ids"] = self._pad([feature["token_type_ids"] for feature in features], 0)[0]
+        extra: dict[str, npt.NDArray[Any]] = {}
+        if self.views is not None:
+            rows = np.array([feature["row"] for feature in features], dtype=np.int64)
+            batch, extra = self._with_views(self.views, batch, rows)
+        if features[0].get("label") is not None:
+            labels = np.array([feature["label"] for feature in features])
+            extra["labels"] = labels.astype(np.float32) if labels.dtype.kind == "f" else labels
+        return {name: torch.from_numpy(array) for name, array in {**batch, **extra}.items()}
+
+    def content(self, input_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """(…, T) true where a position holds a token of the document, not a special or padding token."""
+        return ~np.isin(input_ids, self.special_ids)
+
+    def _pad(
+        self, rows: Sequence[npt.NDArray[np.int64]], value: int | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        lengths = np.array([len(row) for row in rows])
+        inside = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
+        padded = np.full(inside.shape, self.pad_id if value is None else value, dtype=np.int64)
+        padded[inside] = np.concatenate(rows)
+        return padded, inside.astype(np.int64)
+
+    def _with_views(
+        self, views: Views, batch: dict[str, npt.NDArray[np.int64]], rows: npt.NDArray[np.int64]
+    ) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, npt.NDArray[Any]]]:
+        input_ids = batch["input_ids"]
+        n_documents, width = input_ids.shape
+        content = self.content(input_ids) & batch["attention_mask"].astype(bool)
+        keyword_positions = views.keywords.find(input_ids) & content
+        keyword_draws, context_draws = document_draws(views.seed, self.epoch, rows, width)
+        ids = [input_ids]
+        document_of_row = [np.arange(n_documents)]
+        extra: dict[str, npt.NDArray[Any]] = {}
+        n_keyword_rows = 0
+        if views.keyword_view:
+            masked_ids, masked = mask_keywords(
+                input_ids, keyword_positions, keyword_draws, views.keyword_mask_prob, views.mask_id
+            )
+            # A document with no masked keyword has x~ = x and contributes 0: its row would be wasted.
+            owners = np.flatnonzero(masked.any(axis=1))
+            n_keyword_rows = len(owners)
+            ids.append(masked_ids[owners])
+            document_of_row.append(owners)
+            view_row, column = np.nonzero(masked[owners])
+            extra["masked_rows"] = view_row + n_documents
+            extra["masked_columns"] = column
+            extra["keyword_labels"] = views.keywords.target_index[input_ids[owners][view_row, column]]
+        if views.context_view:
+            masked_ids, _ = mask_context(
+                input_ids, keyword_positions, content, context_draws, views.context_mask_prob, views.mask_id
+            )
+            ids.append(masked_ids)
+            document_of_row.append(np.arange(n_documents))
+        owner = np.concatenate(document_of_row)
+        stacked = {name: values[owner] for name, values in batch.items() if name != "input_ids"}
+        stacked["input_ids"] = np.concatenate(ids)
+        extra["document_of_row"] = owner
+        # 0: the document itself, 1: keyword-masked view, 2: context-masked view.
+        extra["view_of_row"] = np.repeat(
+            np.arange(3), [n_documents, n_keyword_rows, len(owner) - n_documents - n_keyword_rows]
+        )
+        return stacked, extra

@@ -1,0 +1,34 @@
+"""Random draws that depend on (seed, epoch, document) and on nothing else.
+
+A counter-based generator (Philox) gives each document of each epoch its own stream. So masks are new in every epoch,
+yet the same whatever the batch a document falls into, the number of workers or processes, and whether a run was
+interrupted and resumed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+
+def document_draws(
+    seed: int, epoch: int, rows: npt.NDArray[np.int64], width: int, streams: int = 2
+) -> npt.NDArray[np.float64]:
+    """Uniform draws for a batch of documents.
+
+    Args:
+        seed: Seed of the run.
+        epoch: Epoch number.
+        rows: (B,) place of each document in the training set.
+        width: T, positions for which draws are wanted. A larger width extends a document's draws, it changes none.
+        streams: Independent draws for each position.
+
+    Returns:
+        (streams, B, T) draws from [0, 1).
+    """
+    draws = np.empty((streams, len(rows), width))
+    for place, row in enumerate(rows):
+        for stream in range(streams):
+            bits = np.random.Philox(key=seed, counter=[0, stream, epoch, int(row)])
+            draws[stream, place] = np.random.Generator(bits).random(width)
+    return draws

@@ -1,0 +1,41 @@
+"""Detection, classification and regression metrics, each with a bootstrap interval.
+
+Pure functions of arrays; nothing here knows a model. Scores follow the package's one convention: higher = more
+out-of-distribution, and out-of-distribution is the positive class.
+"""
+
+from masker.metrics.classification import accuracy, classification_report, expected_calibration_error, macro_f1
+from masker.metrics.detection import (
+    aupr,
+    auroc,
+    detection_accuracy,
+    detection_report,
+    eer,
+    fpr_at_tpr,
+    tnr_at_tpr,
+)
+from masker.metrics.intervals import Interval, bootstrap
+from masker.metrics.regression import mean_squared_error, pearson, regression_report, spearman
+from masker.metrics.roc import RocCurve, roc_curve
+
+__all__ = [
+    "Interval",
+    "RocCurve",
+    "accuracy",
+    "aupr",
+    "auroc",
+    "bootstrap",
+    "classification_report",
+    "detection_accuracy",
+    "detection_report",
+    "eer",
+    "expected_calibration_error",
+    "fpr_at_tpr",
+    "macro_f1",
+    "mean_squared_error",
+    "pearson",
+    "regression_report",
+    "roc_curve",
+    "spearman",
+    "tnr_at_tpr",
+]

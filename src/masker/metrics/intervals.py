@@ -1,0 +1,107 @@
+r"""A number with its uncertainty, by the percentile bootstrap.
+
+Draw ``n`` rows with replacement, recompute the statistic, repeat ``resamples`` times; the interval of level
+:math:`1 - \alpha` lies between the :math:`\alpha / 2` and :math:`1 - \alpha / 2` quantiles of what came out
+(Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
+
+The interval speaks of the rows of the test set only: how much the number would move with other rows from the same
+source. It does not speak of other training runs; the paper averages three of those, which is a different spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from masker.errors import ConfigError, DataError
+from masker.metrics.vectors import FloatArray, IntArray
+
+RESAMPLES = 1000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A point estimate and its bootstrap interval.
+
+    Attributes:
+        value: The statistic on the rows as given, not the mean over resamples.
+        low: Lower end. A biased statistic (a maximum over thresholds, say) may put it above ``value``.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, float]:
+        """Return ``{"value": ..., "low": ..., "high": ...}``, plain floats ready for JSON."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+def bootstrap(
+    statistic: Callable[[IntArray], float],
+    n: int,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> Interval:
+    """Bootstrap any statistic of ``n`` rows.
+
+    Two calls with the same ``n``, ``resamples`` and ``seed`` see the same resamples, so several statistics of one
+    table can be bootstrapped one after the other and remain comparable.
+
+    Args:
+        statistic: Maps row indices (repeats allowed) to a finite number, e.g. ``lambda rows: correct[rows].mean()``.
+        n: How many rows there are.
+        resamples: How many times to draw.
+        seed: Seed of the draws.
+        level: Share of the resampled statistics inside the interval, e.g. 0.95.
+
+    Returns:
+        The statistic on rows ``0 .. n-1``, with its percentile interval.
+
+    Raises:
+        ConfigError: ``resamples``, ``seed`` or ``level`` is out of range.
+        DataError: ``n`` is below 1, or the statistic came out NaN or infinite.
+    """
+    generator = resampling_generator(resamples=resamples, seed=seed, level=level)
+    if n < 1:
+        raise DataError(f"n must be at least 1 row to resample from; received {n}. Check that the data has rows.")
+    value = float(statistic(np.arange(n, dtype=np.int64)))
+    samples = np.array([statistic(generator.integers(0, n, size=n)) for _ in range(resamples)], dtype=np.float64)
+    return percentile_interval(value, samples, level)
+
+
+def percentile_interval(value: float, samples: FloatArray, level: float) -> Interval:
+    """Join a point estimate with the central ``level`` of its resampled values (linear between order statistics).
+
+    Raises:
+        DataError: The value or a resampled value is NaN or infinite.
+    """
+    if not (np.isfinite(value) and np.isfinite(samples).all()):
+        bad = int((~np.isfinite(samples)).sum())
+        raise DataError(
+            f"the statistic must be finite on every resample; received {value} on the full data and {bad} non-finite "
+            f"values among {samples.size} resamples. Define its value for degenerate rows, or use more rows."
+        )
+    low, high = np.quantile(samples, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return Interval(value=float(value), low=float(low), high=float(high))
+
+
+def resampling_generator(*, resamples: int, seed: int, level: float) -> np.random.Generator:
+    """Check the three settings of a bootstrap and return its random generator.
+
+    Raises:
+        ConfigError: A setting is out of range.
+    """
+    if resamples < 1:
+        raise ConfigError(f"resamples must be at least 1; received {resamples}. Use 1000 for a stable 95 % interval.")
+    if not 0.0 < level < 1.0:
+        raise ConfigError(f"level must lie strictly between 0 and 1; received {level}. Use 0.95 for a 95 % interval.")
+    if seed < 0:
+        raise ConfigError(f"seed must be 0 or more; received {seed}. Use any non-negative integer.")
+    return np.random.default_rng(seed)

@@ -1,0 +1,119 @@
+"""The ROC curve that all detection metrics read, as exact counts.
+
+Sign convention, here and everywhere in the package: a higher score means more out-of-distribution (OOD), and OOD is
+the positive class. At threshold ``t`` every text with ``score >= t`` is flagged as OOD, so
+
+* TP = flagged OOD texts, FP = flagged in-distribution (ID) texts,
+* TPR = TP / (number of OOD texts), FPR = FP / (number of ID texts), TNR = 1 - FPR, FNR = 1 - TPR.
+
+Paper: appendix, "Evaluation Metrics".
+
+Deviation: the paper does not say which class it calls positive. For the other reading (ID positive) hand a metric
+``(-ood_scores, -id_scores)``: AUROC, EER and detection accuracy do not change, the remaining ones do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from masker.metrics.vectors import FloatArray, IntArray, as_vector
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """One point per distinct score, from "flag nothing" to "flag everything".
+
+    Attributes:
+        thresholds: Descending; the first is infinity and stands for flagging nothing. Shape ``(K + 1,)``.
+        false_positives: ID texts flagged at each threshold, from 0 up to their number. Shape ``(K + 1,)``.
+        true_positives: OOD texts flagged at each threshold, from 0 up to their number. Shape ``(K + 1,)``.
+    """
+
+    thresholds: FloatArray
+    false_positives: IntArray
+    true_positives: IntArray
+
+    @property
+    def id_count(self) -> int:
+        """Number of ID texts."""
+        return int(self.false_positives[-1])
+
+    @property
+    def ood_count(self) -> int:
+        """Number of OOD texts."""
+        return int(self.true_positives[-1])
+
+    @property
+    def fpr(self) -> FloatArray:
+        """False positive rate at each threshold."""
+        return self.false_positives / self.id_count
+
+    @property
+    def tpr(self) -> FloatArray:
+        """True positive rate at each threshold."""
+        return self.true_positives / self.ood_count
+
+
+@dataclass(frozen=True, eq=False)
+class RankedScores:
+    """Two samples of scores, sorted together once.
+
+    Keeping each text's place in the common order makes the curve of any resample a count and a running sum, with no
+    further sorting; that is what keeps the bootstrap cheap.
+
+    Attributes:
+        scores: The ``K`` distinct scores, descending.
+        id_ranks: For each ID text, the index of its score in ``scores``.
+        ood_ranks: For each OOD text, the index of its score in ``scores``.
+    """
+
+    scores: FloatArray
+    id_ranks: IntArray
+    ood_ranks: IntArray
+
+    @classmethod
+    def of(cls, id_scores: npt.ArrayLike, ood_scores: npt.ArrayLike) -> RankedScores:
+        """Check and sort two 1-D arrays of scores.
+
+        Raises:
+            DataError: An array is empty, not one-dimensional, or holds NaN.
+        """
+        id_vector = as_vector(id_scores, "id_scores")
+        ood_vector = as_vector(ood_scores, "ood_scores")
+        ascending, places = np.unique(np.concatenate([id_vector, ood_vector]), return_inverse=True)
+        ranks = (ascending.size - 1 - places).astype(np.int64)
+        return cls(ascending[::-1], ranks[: id_vector.size], ranks[id_vector.size :])
+
+    def curve(self, id_rows: IntArray | None = None, ood_rows: IntArray | None = None) -> RocCurve:
+        """Return the ROC curve of all texts, or of the given rows of each sample (repeats allowed).
+
+        With rows given, a threshold that none of them reaches repeats the point before it; no metric notices.
+        """
+        id_ranks = self.id_ranks if id_rows is None else self.id_ranks[id_rows]
+        ood_ranks = self.ood_ranks if ood_rows is None else self.ood_ranks[ood_rows]
+        return RocCurve(
+            thresholds=np.concatenate([[np.inf], self.scores]),
+            false_positives=self._running_count(id_ranks),
+            true_positives=self._running_count(ood_ranks),
+        )
+
+    def _running_count(self, ranks: IntArray) -> IntArray:
+        counts = np.zeros(self.scores.size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(ranks, minlength=self.scores.size), out=counts[1:])
+        return counts
+
+
+def roc_curve(id_scores: npt.ArrayLike, ood_scores: npt.ArrayLike) -> RocCurve:
+    """Return the ROC curve of a detector from its scores on ID and on OOD texts.
+
+    Args:
+        id_scores: Scores of in-distribution texts, higher = more OOD. Shape ``(n,)``.
+        ood_scores: Scores of out-of-distribution texts. Shape ``(m,)``.
+
+    Raises:
+        DataError: An array is empty, not one-dimensional, or holds NaN.
+    """
+    return RankedScores.of(id_scores, ood_scores).curve()

@@ -1,0 +1,1 @@
+"""Backbones, the network with its two heads, and the model folder."""

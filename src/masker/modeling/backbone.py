@@ -1,0 +1,128 @@
+"""Encoders by name, hub id or folder, opened safely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from masker.config import Head, ModelSettings
+from masker.errors import ModelError
+from masker.modeling.embedded import EMBEDDED, embedded_folder
+
+#: 1-vs-rest is transformers' multi-label form, so that its own pipeline applies a sigmoid to each class.
+PROBLEM_TYPES: dict[Head, str] = {
+    "one-vs-rest": "multi_label_classification",
+    "multi-class": "single_label_classification",
+    "regression": "regression",
+}
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A tokenizer and a sequence classifier with a new head."""
+
+    tokenizer: Any
+    classifier: Any
+    max_length: int
+
+
+def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
+    """Open a pre-trained encoder and put a new classification head on it.
+
+    Args:
+        settings: Names the backbone and the head.
+        classes: Class names in the order of the outputs; ignored for regression.
+
+    Raises:
+        ModelError: When the backbone is unknown, unreachable, unsafe, or not an encoder that can be masked.
+    """
+    source = _resolve(settings.backbone)
+    tokenizer = load_tokenizer(source, settings.trust_remote_code)
+    labels = ["score"] if settings.head == "regression" else list(classes)
+    classifier = load_classifier(
+        source,
+        settings.trust_remote_code,
+        num_labels=len(labels),
+        id2label=dict(enumerate(labels)),
+        label2id={label: index for index, label in enumerate(labels)},
+        problem_type=PROBLEM_TYPES[settings.head],
+    )
+    if getattr(classifier.config, "is_decoder", False) or tokenizer.mask_token_id is None:
+        raise ModelError(
+            f"backbone '{settings.backbone}' is no bidirectional encoder with a mask token; "
+            "use one of the BERT, RoBERTa, ALBERT, DeBERTa, ... families"
+        )
+    return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
+
+
+def load_tokenizer(source: str, trust_remote_code: bool = False) -> Any:
+    """Open the tokenizer of a folder or hub id."""
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=trust_remote_code)
+    except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
+        raise _unreachable(source, "tokenizer", error) from None
+    if not tokenizer.is_fast:
+        raise ModelError(f"the tokenizer of '{source}' has no fast form (tokenizer.json); convert it first")
+    return tokenizer
+
+
+def load_classifier(source: str, trust_remote_code: bool = False, **config: Any) -> Any:
+    """Open the sequence classifier of a folder or hub id; only safetensors weights are read."""
+    from safetensors import SafetensorError
+    from transformers import AutoModelForSequenceClassification
+    from transformers.utils import logging as transformers_logging
+
+    # A fresh head is what we ask for; the report that it is "newly initialized" would only alarm the user.
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()
+    progress = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    try:
+        return AutoModelForSequenceClassification.from_pretrained(
+            source, use_safetensors=True, trust_remote_code=trust_remote_code, dtype="float32", **config
+        )
+    except (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        raise _unreachable(source, "weights", error) from None
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if progress:
+            transformers_logging.enable_progress_bar()
+
+
+def encoder_length(wanted: int, tokenizer: Any, classifier: Any) -> int:
+    """The wanted row length, at most what the encoder's position table and the tokenizer allow."""
+    positions = getattr(classifier.config, "max_position_embeddings", None) or wanted
+    # RoBERTa numbers positions from padding_idx + 1, so its table holds that many rows fewer than it says.
+    table = getattr(getattr(classifier.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    usable = positions - (padding + 1 if padding is not None else 0)
+    return int(min(wanted, usable, tokenizer.model_max_length))
+
+
+def _resolve(backbone: str) -> str:
+    if backbone in EMBEDDED:
+        return str(embedded_folder(backbone))
+    folder = Path(backbone).expanduser()
+    if folder.is_dir() and not any(folder.glob("*.safetensors")):
+        raise ModelError(
+            f"backbone folder '{backbone}' has no safetensors weights; "
+            "save the model with save_pretrained() of transformers (pickled weights are not opened)"
+        )
+    return backbone
+
+
+def _unreachable(source: str, part: str, error: Exception) -> ModelError:
+    reason = " ".join(str(error).split())[:160]
+    if Path(source).is_dir():
+        return ModelError(
+            f"the {part} in folder '{source}' cannot be opened ({reason}); is it a complete model folder?"
+        )
+    names = ", ".join(f"'{name}'" for name in EMBEDDED)
+    return ModelError(
+        f"backbone '{source}' is no embedded model ({names}), no folder, and no model that the hub gave us; "
+        f"check the name and the network, or work offline with --backbone {next(iter(EMBEDDED))} ({reason})"
+    )

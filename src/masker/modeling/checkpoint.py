@@ -1,0 +1,148 @@
+"""The model folder: what transformers opens by itself, plus two files of ours. No pickle, read or written.
+
+==================== ==========================================================================================
+``config.json`` …    the native model, tokenizer included; opens with ``pipeline("text-classification", folder)``
+``masker.json``      labels, keywords, score, threshold, settings, provenance
+``masker.safetensors`` the token head and the statistics that scores need
+==================== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from masker.errors import ConfigError, ModelError
+
+MANIFEST = "masker.json"
+TENSORS = "masker.safetensors"
+FORMAT = 1
+
+_PICKLE_SUFFIXES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".dill"}
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """What a model folder holds beside the native model."""
+
+    manifest: dict[str, Any]
+    tensors: dict[str, torch.Tensor]
+
+
+def check_output(path: str | Path) -> Path:
+    """Refuse an output folder that already holds something.
+
+    Raises:
+        ConfigError: Says to choose another folder or remove this one.
+    """
+    folder = Path(path).expanduser()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"output '{folder}' already exists; choose another folder or remove this one first")
+    return folder
+
+
+def save_folder(
+    path: str | Path, classifier: Any, tokenizer: Any, manifest: dict[str, Any], tensors: dict[str, torch.Tensor]
+) -> Path:
+    """Write a model folder atomically: whole under a temporary name, then renamed.
+
+    Raises:
+        ConfigError: When the folder exists, or the disk does not take it (nothing is left behind then).
+    """
+    from safetensors.torch import save_file
+
+    folder = check_output(path)
+    temporary: Path | None = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        temporary.chmod(0o755)
+        classifier.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / TENSORS)
+        (temporary / MANIFEST).write_text(
+            json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1), encoding="utf-8"
+        )
+        if folder.is_dir():
+            folder.rmdir()
+        os.replace(temporary, folder)
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(
+            f"the model cannot be written to '{folder}' ({reason}); free space or choose another"
+        ) from None
+    finally:
+        if temporary is not None and temporary.exists():
+            shutil.rmtree(temporary, ignore_errors=True)
+    return folder
+
+
+def check_folder(path: str | Path) -> Path:
+    """Make sure that ``path`` is a folder saved by this package and holds nothing that could run code.
+
+    Raises:
+        ModelError: When it is missing, of another kind, or has a pickle in it.
+    """
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise ModelError(f"there is no model folder '{path}'; train one with 'masker train DATA --output {path}'")
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and _is_pickle(file):
+            raise ModelError(
+                f"model folder '{path}' holds a pickle ({file.relative_to(folder)}), which can run code when opened; "
+                "remove it if you trust the rest"
+            )
+    if not (folder / MANIFEST).is_file():
+        kind = "a transformers model without" if (folder / "config.json").is_file() else "no model folder: it lacks"
+        raise ModelError(f"'{path}' is {kind} {MANIFEST}; give a folder that 'masker train' wrote")
+    return folder
+
+
+def load_manifest(path: str | Path) -> ModelFolder:
+    """Read our two files of a model folder.
+
+    Raises:
+        ModelError: When the folder is foreign, unsafe, damaged, or written by a newer version.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    folder = check_folder(path)
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        version = manifest["format"]
+        tensors = load_file(folder / TENSORS)
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise ModelError(f"model folder '{path}' is damaged ({_reason(error)}); restore or retrain it") from None
+    if version > FORMAT:
+        raise ModelError(f"model folder '{path}' was written by a newer masker (format {version}); upgrade masker")
+    return ModelFolder(manifest, tensors)
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:160]
+
+
+def _is_pickle(file: Path) -> bool:
+    """By name, or by content: a raw pickle, or a zip archive (torch.save) with one inside."""
+    if file.suffix in _PICKLE_SUFFIXES:
+        return True
+    with file.open("rb") as stream:
+        start = stream.read(4)
+    if len(start) >= 2 and start[0] == 0x80 and start[1] <= 5:
+        return True
+    if start == b"PK\x03\x04":
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return any(name.endswith(".pkl") for name in archive.namelist())
+        except zipfile.BadZipFile:
+            return False
+    return False

@@ -1,0 +1,82 @@
+"""Attention of the document token in the last layer, read off while the encoder runs on its fast kernel.
+
+Asking transformers for ``output_attentions`` makes every layer compute and keep a (B, heads, T, T) matrix by the slow
+kernel. Eq. 2 needs one row of the last one. So we register an attention function that calls the fast kernel for the
+layer's output and computes only the document token's row beside it; layers overwrite each other, the last one stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from masker.errors import ModelError
+
+_NAME = "masker_document_attention"
+
+
+class DocumentAttention:
+    """Holds what the last layer of the last forward pass paid attention to."""
+
+    def __init__(self) -> None:
+        self._row: torch.Tensor | None = None
+
+    def attention(
+        self,
+        module: Any,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        attention_mask: torch.Tensor | None,
+        **kwargs: Any,
+    ) -> tuple[torch.Tensor, None]:
+        """Attention function in the form transformers expects; (B, heads, T, d) queries, keys and values."""
+        from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+        scaling = kwargs.get("scaling") or query.shape[-1] ** -0.5
+        scores = (query[:, :, :1].float() @ key.float().transpose(2, 3)) * scaling  # (B, heads, 1, T)
+        if attention_mask is not None:
+            first = attention_mask[:, :, :1, : key.shape[2]]
+            hidden = float("-inf")
+            scores = scores.masked_fill(~first, hidden) if first.dtype == torch.bool else scores + first.float()
+        self._row = scores.softmax(dim=-1).mean(dim=1)[:, 0]  # (B, T)
+        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        return output, None
+
+    def take(self) -> torch.Tensor | None:
+        """(B, T) attention of the first token averaged over heads, once; ``None`` when no layer called us."""
+        row, self._row = self._row, None
+        return row
+
+
+@contextmanager
+def document_attention(classifier: Any) -> Iterator[DocumentAttention]:
+    """While inside, every forward pass of ``classifier`` leaves its document attention in the yielded object."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import sdpa_mask
+
+    capture = DocumentAttention()
+    AttentionInterface.register(_NAME, capture.attention)
+    AttentionMaskInterface.register(_NAME, sdpa_mask)
+    before = classifier.config._attn_implementation
+    try:
+        classifier.set_attn_implementation(_NAME)
+        yield capture
+    finally:
+        classifier.set_attn_implementation(before)
+
+
+def last_layer_attention(classifier: Any, capture: DocumentAttention, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Run ``classifier`` inside :func:`document_attention` and return the (B, T) attention of its document token."""
+    classifier(**inputs)
+    row = capture.take()
+    if row is None:
+        # An architecture with an attention of its own (DeBERTa, say) passes our function by: ask it the slow way.
+        attentions = classifier(**inputs, output_attentions=True).attentions
+        if not attentions or attentions[-1] is None:
+            raise ModelError("this backbone does not show its attention; use --keywords frequency")
+        row = attentions[-1].float().mean(dim=1)[:, 0]
+    return row

@@ -1,0 +1,93 @@
+"""Running a trained classifier over documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from masker.data.encoding import Encoded, token_budget_batches
+from masker.masking.collator import Collator
+from masker.modeling.document_attention import document_attention, last_layer_attention
+
+#: Tokens of one batch, padding included; larger batches are no faster on a CPU and only take memory.
+MAX_TOKENS = 4096
+
+Advance = Callable[[int], None]
+
+
+def content_special_ids(tokenizer: Any) -> set[int]:
+    """Special tokens that are no content of a document. The unknown token stands for a real word, so it is content."""
+    return set(tokenizer.all_special_ids) - {tokenizer.unk_token_id} | {tokenizer.pad_token_id}
+
+
+@torch.inference_mode()
+def predict_logits(
+    classifier: Any, collator: Collator, encoded: Encoded, advance: Advance | None = None
+) -> npt.NDArray[np.float32]:
+    """(N, C) logits of f_doc for every row, in the order of the rows."""
+    classifier.eval()
+    logits = np.empty((len(encoded), classifier.config.num_labels), dtype=np.float32)
+    for rows in token_budget_batches(encoded.lengths, MAX_TOKENS):
+        logits[rows] = classifier(**_inputs(collator, encoded, rows, classifier.device)).logits.float().cpu().numpy()
+        if advance is not None:
+            advance(len(rows))
+    return logits
+
+
+@torch.inference_mode()
+def visit_attention(
+    classifier: Any,
+    collator: Collator,
+    encoded: Encoded,
+    visit: Callable[[torch.Tensor, torch.Tensor, torch.Tensor, npt.NDArray[np.int64]], None],
+    advance: Advance | None = None,
+) -> None:
+    """Call ``visit(token_ids, attention, content, rows)`` with (B, T) tensors for every batch of documents.
+
+    ``attention`` is that of the document token in the last layer, averaged over heads.
+    """
+    classifier.eval()
+    with document_attention(classifier) as capture:
+        for rows in token_budget_batches(encoded.lengths, MAX_TOKENS):
+            inputs = _inputs(collator, encoded, rows, classifier.device)
+            attention = last_layer_attention(classifier, capture, inputs).cpu()
+            token_ids = inputs["input_ids"].cpu()
+            content = torch.from_numpy(collator.content(token_ids.numpy()))
+            visit(token_ids, attention, content & inputs["attention_mask"].cpu().bool(), rows)
+            if advance is not None:
+                advance(len(rows))
+
+
+def pool_windows(
+    logits: npt.NDArray[np.float32], document: npt.NDArray[np.int64], n_documents: int, pooling: str
+) -> npt.NDArray[np.float32]:
+    """Join the logits of the windows of each document.
+
+    Args:
+        logits: (W, C) of all windows.
+        document: (W,) whose window each row is.
+        n_documents: N.
+        pooling: ``mean`` of a document's windows, or their ``max``.
+
+    Returns:
+        (N, C) logits.
+    """
+    if pooling == "max":
+        pooled = np.full((n_documents, logits.shape[1]), -np.inf, dtype=np.float32)
+        np.maximum.at(pooled, document, logits)
+        return pooled
+    total = np.zeros((n_documents, logits.shape[1]), dtype=np.float64)
+    np.add.at(total, document, logits)
+    counts = np.bincount(document, minlength=n_documents)[:, None]
+    return np.asarray(total / counts, dtype=np.float32)
+
+
+def _inputs(
+    collator: Collator, encoded: Encoded, rows: npt.NDArray[np.int64], device: torch.device
+) -> dict[str, torch.Tensor]:
+    batch = collator([{**encoded[int(row)], "label": None} for row in rows])
+    return {name: tensor.to(device) for name, tensor in batch.items()}

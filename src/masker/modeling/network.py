@@ -1,0 +1,70 @@
+"""The network: one encoder, a document head f_doc that the architecture brings along, a token head f_tok of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+
+class MaskerNetwork(nn.Module):
+    """A native sequence classifier plus a token head on its last hidden states.
+
+    f_doc is the architecture's own classification head, so the classifier can be saved and used without this package.
+    f_tok is one linear layer that is only needed in training.
+
+    Args:
+        classifier: Any ``AutoModelForSequenceClassification`` with a bidirectional encoder.
+        n_targets: Outputs of f_tok; 0 for methods that reconstruct nothing.
+    """
+
+    def __init__(self, classifier: Any, n_targets: int = 0) -> None:
+        super().__init__()
+        self.classifier = classifier
+        self.token_head: nn.Linear | None = None
+        if n_targets:
+            config = classifier.config
+            self.token_head = nn.Linear(config.hidden_size, n_targets)
+            nn.init.normal_(self.token_head.weight, std=getattr(config, "initializer_range", 0.02))
+            nn.init.zeros_(self.token_head.bias)
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        token_type_ids: torch.Tensor | None = None,
+        masked_rows: torch.Tensor | None = None,
+        masked_columns: torch.Tensor | None = None,
+    ) -> dict[str, torch.Tensor]:
+        """Run all rows in one pass.
+
+        Args:
+            input_ids: (R, T) documents and views.
+            attention_mask: (R, T).
+            token_type_ids: (R, T), for encoders that have them.
+            masked_rows: (M,) row of each masked keyword.
+            masked_columns: (M,) its column. f_tok is evaluated at these positions only.
+
+        Returns:
+            ``doc_logits`` (R, C) and, with a token head and masked positions, ``token_logits`` (M, K).
+        """
+        inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
+        if token_type_ids is not None:
+            inputs["token_type_ids"] = token_type_ids
+        reconstruct = self.token_head is not None and masked_rows is not None
+        output = self.classifier(**inputs, output_hidden_states=reconstruct)
+        result = {"doc_logits": output.logits}
+        if self.token_head is not None and masked_rows is not None:
+            positions = output.hidden_states[-1][masked_rows, masked_columns]  # (M, H)
+            result["token_logits"] = self.token_head(positions)
+        return result
+
+    def embedding_parameter_names(self) -> set[str]:
+        """Names of the parameters of the embedding layers (words, positions, segments and their norm)."""
+        prefix = f"classifier.{self.classifier.base_model_prefix}.embeddings."
+        names = {name for name, _ in self.named_parameters() if name.startswith(prefix)}
+        if names:
+            return names
+        words = {id(parameter) for parameter in self.classifier.get_input_embeddings().parameters()}
+        return {name for name, parameter in self.named_parameters() if id(parameter) in words}

@@ -1,0 +1,98 @@
+"""Predicting a whole source, a chunk at a time, so that a file larger than memory works."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from masker.classifier import STREAM_CHUNK, MaskerClassifier
+from masker.config import DataSettings
+from masker.data import Row, stream_rows
+from masker.progress import progress_bar
+
+FIELDS = ("label", "confidence", "ood_score", "is_ood")
+
+
+def write_predictions(
+    model: str,
+    data: str,
+    settings: DataSettings,
+    *,
+    form: str = "jsonl",
+    output: str | None = None,
+    with_text: bool = False,
+) -> int:
+    """Predict every row of ``data`` and write one line for each, in order.
+
+    Args:
+        model: A model folder.
+        data: Any source of :func:`masker.data.stream_rows`.
+        settings: Columns, encoding, limit.
+        form: ``jsonl`` or ``csv``.
+        output: A file, which appears only when it is whole; ``None`` writes to standard output.
+        with_text: Repeat the input text (and its pair) in front.
+
+    Returns:
+        The number of rows written.
+    """
+    classifier = MaskerClassifier.load(model)
+    rows = iter(islice(stream_rows(data, settings), settings.limit))
+    bar = progress_bar(None, "predict", "doc")
+    written = 0
+    with _sink(output) as sink:
+        write = _writer(sink, form, with_text)
+        while chunk := list(islice(rows, STREAM_CHUNK)):
+            texts = [row.text if row.pair is None else (row.text, row.pair) for row in chunk]
+            for row, prediction in zip(chunk, classifier.predict_texts(texts, bar.update), strict=True):
+                write(row, prediction.as_dict())
+            sink.flush()
+            written += len(chunk)
+    bar.close()
+    return written
+
+
+def _writer(sink: IO[str], form: str, with_text: bool) -> Any:
+    def texts(row: Row) -> dict[str, Any]:
+        if not with_text:
+            return {}
+        return {"text": row.text} if row.pair is None else {"text": row.text, "text_pair": row.pair}
+
+    if form == "jsonl":
+        return lambda row, values: sink.write(json.dumps({**texts(row), **values}, ensure_ascii=False) + "\n")
+
+    table: list[Any] = []
+
+    def write_csv(row: Row, values: dict[str, Any]) -> None:
+        record = {**texts(row), **values}
+        if not table:
+            table.append(csv.DictWriter(sink, list(record)))
+            table[0].writeheader()
+        table[0].writerow(record)
+
+    return write_csv
+
+
+@contextmanager
+def _sink(output: str | None) -> Iterator[IO[str]]:
+    if output is None:
+        yield sys.stdout
+        return
+    path = Path(output).expanduser()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,22 @@
+"""Progress bars on stderr: stdout is for data."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tqdm import tqdm
+
+
+def progress_bar(total: int | None, title: str, unit: str = "it") -> Any:
+    """A bar on stderr; where nobody watches (no terminal) it writes a line only now and then."""
+    interactive = sys.stderr.isatty()
+    return tqdm(
+        total=total,
+        desc=title,
+        unit=unit,
+        file=sys.stderr,
+        dynamic_ncols=interactive,
+        mininterval=0.2 if interactive else 15.0,
+        leave=True,
+    )

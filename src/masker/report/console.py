@@ -1,0 +1,86 @@
+"""Tables on the console. They go to stdout: they are what the user asked for."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from masker.keywords import KeywordSet
+
+#: Figures of a detection report in the order of the paper's tables, with a heading each.
+DETECTION_COLUMNS = {
+    "auroc": "AUROC ↑",
+    "eer": "EER ↓",
+    "detection_accuracy": "det. acc. ↑",
+    "tnr_at_tpr80": "TNR@TPR80 ↑",
+    "aupr": "AUPR ↑",
+    "fpr_at_tpr95": "FPR@TPR95 ↓",
+}
+
+
+def console() -> Console:
+    """A console that does not cut tables short when stdout is a file or a pipe."""
+    width = shutil.get_terminal_size().columns
+    output = Console(highlight=False)
+    return output if output.is_terminal else Console(highlight=False, width=max(width, 120))
+
+
+def print_training(summary: Any) -> None:
+    """What a training run made, and what to do with it."""
+    classifier = summary.classifier
+    out = console()
+    name, value = next(iter(classifier.validation_.items()))
+    out.print(f"trained on {summary.documents} documents in {summary.seconds:.0f} s; validation {name} {value:.3f}")
+    if summary.skipped:
+        out.print(f"left out {summary.skipped} rows without text or label")
+    if classifier.keywords_ is not None:
+        shown = ", ".join(dict.fromkeys(classifier.keywords_.words[:12]))
+        out.print(f"{len(classifier.keywords_)} keywords ({classifier.keywords_.source}): {shown} …", markup=False)
+    if classifier.threshold_ is not None:
+        out.print(f"a text is out-of-distribution when its ood_score exceeds {classifier.threshold_:.4g}")
+    out.print(f"model: {summary.folder}", soft_wrap=True)
+    out.print(f"try:   echo 'some text' | masker predict {summary.folder} -", soft_wrap=True)
+
+
+def print_evaluation(report: dict[str, Any]) -> None:
+    """One table for the test set, one for each kind of out-of-distribution text."""
+    out = console()
+    kind = "regression" if "regression" in report else "classification"
+    table = Table(title=f"{report['test']} ({report['documents']} documents)")
+    for heading in ("figure", "value", "95 % interval"):
+        table.add_column(heading, justify="left" if heading == "figure" else "right")
+    for name, figure in report[kind].items():
+        table.add_row(name, f"{figure['value']:.4f}", f"{figure['low']:.4f} – {figure['high']:.4f}")
+    if "rejected" in report:
+        table.add_row("rejected as OOD", f"{report['rejected']:.4f}", "")
+    out.print(table)
+    if not report.get("ood"):
+        return
+    detection = Table(title="out-of-distribution detection (%, with 95 % interval)")
+    detection.add_column("OOD set")
+    for heading in ("rows", "rejected", *DETECTION_COLUMNS.values()):
+        detection.add_column(heading, justify="right")
+    for name, figures in report["ood"].items():
+        cells = [_percent(figures[key]) for key in DETECTION_COLUMNS]
+        detection.add_row(name, str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
+    out.print(detection)
+
+
+def _percent(figure: dict[str, float]) -> str:
+    value, low, high = (100 * figure[key] for key in ("value", "low", "high"))
+    return f"{value:.1f}\n[dim]{low:.1f}–{high:.1f}[/]"
+
+
+def print_keywords(keywords: KeywordSet) -> None:
+    """A ranked table."""
+    table = Table(title=f"{len(keywords)} keywords ({keywords.source})")
+    table.add_column("rank", justify="right")
+    table.add_column("keyword")
+    table.add_column("score", justify="right")
+    for rank, keyword in enumerate(keywords, start=1):
+        table.add_row(str(rank), escape(keyword.word), f"{keyword.score:.4g}")
+    console().print(table)

@@ -1,0 +1,118 @@
+"""One training run, from a data source to a model folder, that survives being interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from masker.classifier import MaskerClassifier
+from masker.config import DataSettings, Settings
+from masker.data import Documents, check_classes, read_documents
+from masker.errors import ConfigError
+from masker.keywords import KeywordSet
+from masker.modeling.backbone import load_backbone
+from masker.modeling.checkpoint import check_output, load_manifest
+
+_log = logging.getLogger("masker")
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a finished run has to tell."""
+
+    classifier: MaskerClassifier
+    folder: Path
+    documents: int
+    skipped: int
+    seconds: float
+
+
+def read_training_documents(data: str, settings: Settings) -> Documents:
+    """Labelled documents of a source, checked for the head they are to train."""
+    regression = settings.model.head == "regression"
+    documents = read_documents(data, settings.data, require_labels=True, numeric_labels=regression)
+    if not regression:
+        check_classes(documents)
+    return documents
+
+
+def train_run(data: str, output: str | Path, settings: Settings, *, restart: bool = False) -> RunSummary:
+    """Train on ``data`` and write the model folder ``output``.
+
+    While it runs, all it needs to go on after an interruption lies in ``<output>.partial``; calling it again with the
+    same data and settings goes on from there. The folder is removed once the model is written.
+
+    Raises:
+        ConfigError: When the output exists, or an unfinished run with other data or settings is in the way.
+    """
+    start = time.monotonic()
+    folder = check_output(output)
+    documents = read_training_documents(data, settings)
+    work = _open_work_folder(folder, documents, settings, restart)
+    classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
+    classifier.save(folder)
+    shutil.rmtree(work, ignore_errors=True)
+    return RunSummary(classifier, folder, len(documents), documents.skipped, time.monotonic() - start)
+
+
+def keywords_of_data(data: str, settings: Settings) -> KeywordSet:
+    """The keywords that training on ``data`` would use; attention trains its vanilla stage, or reads a given model."""
+    from masker.training.methods import encode_corpus, find_keywords
+
+    documents = read_training_documents(data, settings)
+    classes = [] if settings.model.head == "regression" else documents.class_names
+    backbone = load_backbone(settings.model, classes)
+    corpus = encode_corpus(documents, classes, settings, backbone)
+    with tempfile.TemporaryDirectory(prefix="masker-") as work:
+        return find_keywords(settings, backbone, corpus, Path(work))
+
+
+def keywords_of_model(model: str) -> KeywordSet:
+    """The keywords a model was trained with."""
+    manifest = load_manifest(model).manifest
+    if manifest.get("keywords") is None:
+        raise ConfigError(f"'{model}' was trained without keywords (method vanilla); rank those of its data instead")
+    return KeywordSet.from_json(manifest["keywords"])
+
+
+def evaluation_documents(
+    model: MaskerClassifier, test: str, ood: list[str], settings: DataSettings
+) -> tuple[Documents, dict[str, Documents]]:
+    """Read a test set and out-of-distribution sets, the latter by their short names."""
+    tests = read_documents(test, settings, require_labels=True, numeric_labels=model.is_regression)
+    named: dict[str, Documents] = {}
+    for source in ood:
+        documents = read_documents(source, settings, require_labels=False)
+        short = Path(source).name.split(".jsonl")[0].split(".csv")[0]
+        named[source if short in named else short] = documents
+    return tests, named
+
+
+def _open_work_folder(folder: Path, documents: Documents, settings: Settings, restart: bool) -> Path:
+    work = folder.with_name(f"{folder.name}.partial")
+    identity = hashlib.sha256(
+        json.dumps([documents.fingerprint(), settings.model_dump()], sort_keys=True).encode()
+    ).hexdigest()
+    mark = work / "run.sha256"
+    if work.exists() and restart:
+        shutil.rmtree(work)
+    if work.exists():
+        if not mark.is_file() or mark.read_text() != identity:
+            raise ConfigError(
+                f"'{work}' holds an unfinished run with other data or settings; run that command again to finish it, "
+                "pass --restart to discard it, or choose another --output"
+            )
+        _log.info("going on with the unfinished run in %s", work)
+        return work
+    work.mkdir(parents=True)
+    temporary = work / "run.tmp"
+    temporary.write_text(identity)
+    os.replace(temporary, mark)
+    return work

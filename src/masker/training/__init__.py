@@ -1,0 +1,1 @@
+"""The Trainer and the methods: vanilla fine-tuning and MASKER."""

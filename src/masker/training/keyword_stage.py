@@ -1,0 +1,109 @@
+"""Choosing keywords for a training set, by the scheme that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from masker.config import Settings
+from masker.data.encoding import Encoded
+from masker.errors import ConfigError
+from masker.keywords import KeywordSet
+from masker.keywords.attention import AttentionScores
+from masker.keywords.files import read_keywords
+from masker.keywords.frequency import class_frequency_scores, class_token_counts, frequency_scores
+from masker.keywords.random import random_scores
+from masker.keywords.selection import excluded_tokens, select_keywords
+from masker.masking.collator import Collator
+from masker.modeling.backbone import load_classifier
+from masker.modeling.checkpoint import check_folder
+from masker.modeling.inference import content_special_ids, visit_attention
+from masker.progress import progress_bar
+
+SCHEMES = ("attention", "frequency", "random")
+
+
+def choose_keywords(
+    settings: Settings, tokenizer: Any, classifier: Any, train: Encoded, classes: Sequence[str]
+) -> KeywordSet:
+    """The keyword set of the training documents.
+
+    Args:
+        settings: ``settings.keywords`` names the scheme, the number and what to exclude.
+        tokenizer: Tokenizer of the backbone.
+        classifier: The vanilla classifier whose attention is read, unless the settings name another folder.
+        train: Encoded training documents with class indices (or scores).
+        classes: Class names; empty for regression.
+
+    Raises:
+        ConfigError: When the scheme does not fit the task or more keywords are asked for than there are.
+    """
+    wanted = settings.keywords
+    if wanted.source not in SCHEMES:
+        return read_keywords(wanted.source, tokenizer)
+    n_classes = max(1, len(classes))
+    labels = (
+        np.asarray(train.labels, dtype=np.int64) if classes and train.labels is not None else np.zeros(len(train), int)
+    )
+    if wanted.source == "attention":
+        if wanted.attention_model is not None:
+            check_folder(wanted.attention_model)
+            classifier = load_classifier(wanted.attention_model)
+        scores = attention_keyword_scores(
+            classifier, tokenizer, train, labels, n_classes, class_balanced=wanted.class_balanced
+        )
+    else:
+        counts = _counts(tokenizer, train, labels, n_classes)
+        if wanted.source == "random":
+            scores = random_scores(counts, settings.training.seed)
+        elif n_classes < 2:
+            raise ConfigError("frequency keywords compare classes and a regression has none; use --keywords attention")
+        elif wanted.class_balanced:
+            # A class can only choose among the tokens it has.
+            scores = np.where(counts > 0, class_frequency_scores(counts), -np.inf)
+        else:
+            scores = frequency_scores(counts)
+    return select_keywords(
+        wanted.source,
+        scores,
+        wanted.count or wanted.per_class * n_classes,
+        tokenizer,
+        excluded=excluded_tokens(
+            tokenizer, stop_words=wanted.exclude_stop_words, punctuation=wanted.exclude_punctuation
+        ),
+    )
+
+
+def attention_keyword_scores(
+    classifier: Any,
+    tokenizer: Any,
+    train: Encoded,
+    labels: npt.NDArray[np.int64],
+    n_classes: int,
+    *,
+    class_balanced: bool = False,
+) -> npt.NDArray[np.float64]:
+    """Eq. 2 over the training documents: (V,) scores, or (C, V) for class-balanced selection."""
+    scores = AttentionScores(n_classes, len(tokenizer))
+    class_of = torch.from_numpy(labels)
+    bar = progress_bar(len(train), "attention keywords", "doc")
+
+    def visit(
+        token_ids: torch.Tensor, attention: torch.Tensor, content: torch.Tensor, rows: npt.NDArray[np.int64]
+    ) -> None:
+        scores.update(token_ids, attention, content, class_of[rows])
+
+    collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
+    visit_attention(classifier, collator, train, visit, bar.update)
+    bar.close()
+    return scores.class_attention_scores() if class_balanced else scores.attention_scores()
+
+
+def _counts(tokenizer: Any, train: Encoded, labels: npt.NDArray[np.int64], n_classes: int) -> npt.NDArray[np.int64]:
+    special = np.array(sorted(content_special_ids(tokenizer)))
+    documents = ((ids[~np.isin(ids, special)], int(label)) for ids, label in zip(train.input_ids, labels, strict=True))
+    return class_token_counts(documents, n_classes, len(tokenizer))

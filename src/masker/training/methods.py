@@ -1,0 +1,192 @@
+"""The methods: vanilla fine-tuning, and MASKER with its keyword stage.
+
+Work is done in stages that each leave their result in the work folder, so an interrupted run goes on where it was and
+ends with the same result as one that was never interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.torch import load_file, save_file
+
+from masker.config import Settings
+from masker.data import Documents, validation_split
+from masker.data.encoding import Encoded, encode
+from masker.keywords import KeywordSet
+from masker.masking.collator import Collator, Views
+from masker.modeling.backbone import Backbone, load_backbone
+from masker.modeling.inference import content_special_ids
+from masker.modeling.network import MaskerNetwork
+from masker.training.keyword_stage import choose_keywords
+from masker.training.state import last_complete_checkpoint
+from masker.training.trainer import MaskerTrainer
+
+_log = logging.getLogger("masker")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Encoded training and validation documents."""
+
+    train: Encoded
+    validation: Encoded
+    classes: list[str]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome of a method."""
+
+    network: MaskerNetwork
+    backbone: Backbone
+    corpus: Corpus
+    keywords: KeywordSet | None
+    validation_metric: dict[str, float]
+
+
+def train_method(documents: Documents, classes: Sequence[str], settings: Settings, work: Path) -> Trained:
+    """Train what ``settings.training.method`` names.
+
+    Args:
+        documents: Labelled documents.
+        classes: Class names in the order of the outputs; empty for regression.
+        settings: All settings.
+        work: Folder for checkpoints and stage results; reused when it holds an interrupted run of the same kind.
+    """
+    _seed(settings)
+    backbone = load_backbone(settings.model, classes)
+    corpus = encode_corpus(documents, classes, settings, backbone)
+    if settings.training.method == "vanilla":
+        network, metric = _train_stage("vanilla", settings, backbone, corpus, None, settings.epochs, work)
+        return Trained(network, backbone, corpus, None, metric)
+
+    keywords = find_keywords(settings, backbone, corpus, work)
+    # The keyword stage trained this copy of the encoder: MASKER starts from the pre-trained one, as in the paper.
+    _seed(settings)
+    backbone = load_backbone(settings.model, classes)
+    network, metric = _train_stage("masker", settings, backbone, corpus, keywords, settings.epochs, work)
+    return Trained(network, backbone, corpus, keywords, metric)
+
+
+def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settings, backbone: Backbone) -> Corpus:
+    """Split off the validation documents and tokenize both parts."""
+    assert documents.labels is not None
+    if settings.model.head == "regression":
+        labels = np.array(documents.labels, dtype=np.float32)
+    else:
+        index = {name: place for place, name in enumerate(classes)}
+        labels = np.array([index[str(label)] for label in documents.labels], dtype=np.int64)
+    parts = []
+    rows = validation_split(documents.labels, settings.data.validation_fraction, settings.training.seed)
+    for part in rows:
+        subset = documents.take(part)
+        parts.append(
+            encode(
+                backbone.tokenizer,
+                subset.texts,
+                subset.pairs,
+                backbone.max_length,
+                labels=labels[np.asarray(part, dtype=np.int64)],
+                windows=settings.model.long_documents == "windows",
+                window_overlap=settings.model.window_overlap,
+            )
+        )
+    return Corpus(parts[0], parts[1], list(classes))
+
+
+def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) -> Views | None:
+    """The views that the loss terms switched on need; none at all leaves plain vanilla training."""
+    keyword_view = settings.loss.lambda_mkr > 0
+    # A uniform distribution over classes has no meaning for regression: the paper uses MKR only there.
+    context_view = settings.loss.lambda_mer > 0 and settings.model.head != "regression"
+    if keywords is None or not (keyword_view or context_view):
+        return None
+    return Views(
+        keywords=keywords,
+        mask_id=tokenizer.mask_token_id,
+        keyword_mask_prob=settings.masking.keyword_mask_prob,
+        context_mask_prob=settings.masking.context_mask_prob,
+        seed=settings.training.seed,
+        keyword_view=keyword_view,
+        context_view=context_view,
+    )
+
+
+def find_keywords(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> KeywordSet:
+    """The keyword stage: chosen once, then read from the work folder."""
+    path = work / "keywords.json"
+    if path.is_file():
+        return KeywordSet.from_json(json.loads(path.read_text(encoding="utf-8")))
+    classifier = backbone.classifier
+    if settings.keywords.source == "attention" and settings.keywords.attention_model is None:
+        vanilla, _ = _train_stage("vanilla", settings, backbone, corpus, None, settings.vanilla_stage_epochs, work)
+        classifier = vanilla.classifier
+    keywords = choose_keywords(settings, backbone.tokenizer, classifier, corpus.train, corpus.classes)
+    _log.info("keywords (%s): %s", keywords.source, ", ".join(keywords.words[:20]))
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(keywords.dumps(), encoding="utf-8")
+    os.replace(temporary, path)
+    return keywords
+
+
+def _train_stage(
+    stage: str,
+    settings: Settings,
+    backbone: Backbone,
+    corpus: Corpus,
+    keywords: KeywordSet | None,
+    epochs: int,
+    work: Path,
+) -> tuple[MaskerNetwork, dict[str, float]]:
+    tokenizer = backbone.tokenizer
+    views = make_views(settings, keywords, tokenizer)
+    reconstruct = views is not None and views.keyword_view and settings.loss.keyword_view == "reconstruct"
+    network = MaskerNetwork(backbone.classifier, len(keywords.target_ids) if reconstruct and keywords else 0)
+    folder = work / stage
+    folder.mkdir(parents=True, exist_ok=True)
+    finished = folder / "best.safetensors"
+    trainer = MaskerTrainer(
+        network,
+        settings,
+        folder,
+        corpus.train,
+        corpus.validation,
+        Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views),
+        epochs,
+        stage,
+    )
+    if finished.is_file():
+        network.load_state_dict(load_file(finished))
+    else:
+        checkpoint = last_complete_checkpoint(folder)
+        for leftover in folder.glob("checkpoint-*"):
+            if checkpoint is None or int(leftover.name.split("-")[1]) > int(checkpoint.name.split("-")[1]):
+                shutil.rmtree(leftover)
+        if checkpoint is not None:
+            _log.info("resuming %s from %s", stage, checkpoint.name)
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        if trainer.args.should_save:
+            temporary = finished.with_suffix(".tmp")
+            save_file({name: tensor.contiguous() for name, tensor in network.state_dict().items()}, temporary)
+            os.replace(temporary, finished)
+            for leftover in folder.glob("checkpoint-*"):
+                shutil.rmtree(leftover)
+    metrics = trainer.evaluate()
+    name = "pearson" if settings.model.head == "regression" else "accuracy"
+    network.eval()
+    return network, {name: float(metrics[f"eval_{name}"])}
+
+
+def _seed(settings: Settings) -> None:
+    from transformers import set_seed
+
+    set_seed(settings.training.seed)

@@ -1,0 +1,44 @@
+"""Progress of a training run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers import TrainerCallback
+
+from masker.progress import progress_bar
+
+
+class ProgressCallback(TrainerCallback):  # type: ignore[misc]
+    """One bar for a training run, with the newest losses and the validation result behind it."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.bar: Any = None
+        self.shown: dict[str, str] = {}
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Open the bar."""
+        if state.is_world_process_zero:
+            self.bar = progress_bar(state.max_steps, self.title, "step")
+            self.bar.update(state.global_step)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Move the bar."""
+        if self.bar is not None:
+            self.bar.update(state.global_step - self.bar.n)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        """Show the newest losses."""
+        if self.bar is not None and logs:
+            self.shown |= {
+                name.removeprefix("eval_"): f"{logs[name]:.3g}"
+                for name in ("loss", "L_CE", "L_MKR", "L_MER", "eval_accuracy", "eval_pearson")
+                if name in logs
+            }
+            self.bar.set_postfix(self.shown, refresh=False)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Close the bar."""
+        if self.bar is not None:
+            self.bar.close()

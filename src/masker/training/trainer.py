@@ -1,0 +1,268 @@
+"""MaskerTrainer: what the algorithm changes in the Trainer of transformers, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+
+from masker.config import Settings
+from masker.data.encoding import Encoded
+from masker.losses.classification import balanced_class_weights, classification_loss
+from masker.losses.entropy import entropy_loss
+from masker.losses.reconstruction import reconstruction_loss
+from masker.losses.total import total_loss
+from masker.masking.collator import Collator
+from masker.metrics import accuracy, pearson
+from masker.modeling.network import MaskerNetwork
+from masker.modeling.precision import use_bf16
+from masker.training import state as run_state
+from masker.training.batches import LengthGroupedBatches
+from masker.training.progress import ProgressCallback
+
+_NETWORK_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "masked_rows", "masked_columns")
+_EVALUATION_BATCH = 64
+
+
+class _EpochCallback(TrainerCallback):  # type: ignore[misc]
+    """Tells collator and sampler the epoch: masks and order are functions of it.
+
+    (The Trainer's own ``set_epoch`` does not reach a sampler behind the wrappers of a resumed, sharded loader.)
+    """
+
+    def __init__(self, *listeners: Any) -> None:
+        self.listeners = listeners
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        for listener in self.listeners:
+            listener.epoch = int(state.epoch or 0)
+
+
+class MaskerTrainer(Trainer):  # type: ignore[misc]
+    """Trains a :class:`MaskerNetwork` on documents and their masked views.
+
+    Args:
+        network: The network; it is trained in place.
+        settings: All settings of the run.
+        folder: Where checkpoints go.
+        train: Encoded training documents.
+        validation: Encoded validation documents; the checkpoint that does best on them is the result.
+        collator: Makes the training batches.
+        epochs: How many passes over ``train``.
+        title: Name of the progress bar.
+    """
+
+    def __init__(
+        self,
+        network: MaskerNetwork,
+        settings: Settings,
+        folder: Path,
+        train: Encoded,
+        validation: Encoded,
+        collator: Collator,
+        epochs: int,
+        title: str,
+    ) -> None:
+        self.settings = settings
+        self.collator = collator
+        self.optimizer: Any
+        self.batches = LengthGroupedBatches(train.lengths, settings.training.batch_size, settings.training.seed)
+        regression = settings.model.head == "regression"
+        super().__init__(
+            model=network,
+            args=_training_arguments(settings, folder, epochs, "pearson" if regression else "accuracy"),
+            train_dataset=train,
+            eval_dataset=validation,
+            data_collator=collator,
+            compute_metrics=_pearson_metric if regression else _accuracy_metric,
+            callbacks=[ProgressCallback(title), _EpochCallback(collator, self.batches)],
+        )
+        self.remove_callback(PrinterCallback)  # it prints to stdout
+        # Makes the Trainer count the documents of a whole accumulated batch and hand the number to compute_loss.
+        self.model_accepts_loss_kwargs = True
+        self.class_weights: torch.Tensor | None = None
+        if settings.loss.class_weights == "balanced" and not regression and train.labels is not None:
+            self.class_weights = balanced_class_weights(
+                torch.from_numpy(train.labels), network.classifier.config.num_labels
+            )
+        self._terms: dict[str, torch.Tensor] = {}
+        self._term_count = 0
+
+    def get_train_dataloader(self) -> Any:
+        """Batches of similar length, with their views."""
+        # A generator of its own keeps the loader from drawing on the one that dropout uses.
+        return self.accelerator.prepare(
+            DataLoader(
+                self.train_dataset,
+                batch_sampler=self.batches,
+                collate_fn=self.collator,
+                generator=torch.Generator().manual_seed(self.settings.training.seed),
+                pin_memory=torch.cuda.is_available(),
+            )
+        )
+
+    def get_eval_dataloader(self, eval_dataset: Any = None) -> Any:
+        """Documents alone, in order."""
+        plain = Collator(self.collator.pad_id, self.collator.special_ids.tolist())
+        dataset = self.eval_dataset if eval_dataset is None else eval_dataset
+        return self.accelerator.prepare(DataLoader(dataset, batch_size=_EVALUATION_BATCH, collate_fn=plain))
+
+    def create_optimizer(self, model: Any = None) -> Any:
+        """AdamW with a smaller learning rate for the embedding layers while a regulariser is on."""
+        if self.optimizer is None:
+            slow = self.model.embedding_parameter_names() if self._regularised else set()
+            decay = set(self.get_decay_parameter_names(self.model))
+            groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
+            for name, parameter in self.model.named_parameters():
+                if parameter.requires_grad:
+                    groups.setdefault((name in slow, name in decay), []).append(parameter)
+            optimizer_class, options = self.get_optimizer_cls_and_kwargs(self.args, self.model)
+            rate = self.args.learning_rate
+            self.optimizer = optimizer_class(
+                [
+                    {
+                        "params": parameters,
+                        "weight_decay": self.args.weight_decay if decayed else 0.0,
+                        "lr": rate * self.settings.training.embedding_lr_scale if slowed else rate,
+                    }
+                    for (slowed, decayed), parameters in groups.items()
+                ],
+                **options,
+            )
+        return self.optimizer
+
+    @property
+    def _regularised(self) -> bool:
+        return self.collator.views is not None
+
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, torch.Tensor],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,
+    ) -> Any:
+        """L_total over the documents of the batch, averaged over the documents of the whole accumulated batch."""
+        outputs = model(**{name: inputs[name] for name in _NETWORK_INPUTS if name in inputs})
+        terms = self._loss_terms(inputs, outputs)
+        loss_settings = self.settings.loss
+        per_document = total_loss(
+            terms["L_CE"], terms.get("L_MKR"), terms.get("L_MER"), loss_settings.lambda_mkr, loss_settings.lambda_mer
+        )
+        if not model.training:
+            loss = per_document.mean()
+            return (loss, {"doc_logits": outputs["doc_logits"]}) if return_outputs else loss
+        self._remember(terms)
+        if num_items_in_batch is None:
+            return per_document.mean()
+        # Distributed training averages gradients over processes, while the documents were counted over all of them.
+        return per_document.sum() / num_items_in_batch * self.accelerator.num_processes
+
+    def _loss_terms(self, inputs: dict[str, torch.Tensor], outputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        labels, doc_logits = inputs["labels"], outputs["doc_logits"]
+        head = self.settings.model.head
+        weights = None if self.class_weights is None else self.class_weights.to(doc_logits.device)
+        n_documents = len(labels)
+        terms = {"L_CE": classification_loss(doc_logits[:n_documents], labels, head, weights)}
+        views = self.collator.views if "view_of_row" in inputs else None
+        if views is None:
+            return terms
+        owner, view = inputs["document_of_row"], inputs["view_of_row"]
+        if views.keyword_view:
+            if self.settings.loss.keyword_view == "augment":
+                rows = view == 1
+                losses = classification_loss(doc_logits[rows], labels[owner[rows]], head, weights)
+                terms["L_MKR"] = losses.new_zeros(n_documents).index_add(0, owner[rows], losses)
+            else:
+                terms["L_MKR"] = reconstruction_loss(
+                    outputs["token_logits"],
+                    inputs["keyword_labels"],
+                    owner[inputs["masked_rows"]],
+                    n_documents,
+                    self.settings.loss.mkr_reduction,
+                )
+        if views.context_view:
+            terms["L_MER"] = entropy_loss(doc_logits[view == 2])
+        return terms
+
+    def _remember(self, terms: dict[str, torch.Tensor]) -> None:
+        for name, values in terms.items():
+            self._terms[name] = self._terms.get(name, torch.zeros(())) + values.detach().sum().cpu()
+        self._term_count += len(terms["L_CE"])
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """Add the mean of each loss term since the last log line."""
+        if "loss" in logs and self._term_count:
+            logs = {**logs, **{name: value.item() / self._term_count for name, value in self._terms.items()}}
+            self._terms, self._term_count = {}, 0
+        super().log(logs, start_time)
+
+    # Checkpoints without pickle: the Trainer would write and read these parts with torch.save and torch.load.
+
+    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
+        from safetensors.torch import save_file
+
+        folder = Path(output_dir or self.args.output_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = self.model.state_dict() if state_dict is None else state_dict
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, folder / "model.safetensors")
+
+    def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
+        if self.args.should_save:
+            run_state.save_optimizer(Path(output_dir), self.optimizer, self.lr_scheduler)
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        if checkpoint is not None:
+            run_state.load_optimizer(Path(checkpoint), self.optimizer, self.lr_scheduler)
+
+    def _save_rng_state(self, output_dir: str) -> None:
+        run_state.save_random_state(Path(output_dir), self.args.process_index)
+
+    def _load_rng_state(self, checkpoint: str | None) -> None:
+        if checkpoint is not None:
+            run_state.load_random_state(Path(checkpoint), self.args.process_index)
+
+
+def _training_arguments(settings: Settings, folder: Path, epochs: int, metric: str) -> TrainingArguments:
+    training = settings.training
+    return TrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=epochs,
+        per_device_train_batch_size=training.batch_size,
+        gradient_accumulation_steps=training.gradient_accumulation,
+        learning_rate=training.learning_rate,
+        weight_decay=training.weight_decay,
+        max_grad_norm=training.max_grad_norm,
+        warmup_steps=training.warmup_fraction if training.warmup_fraction < 1 else 0.999,
+        optim="adamw_torch_fused",
+        bf16=use_bf16(training.precision),
+        # bf16 without an accelerator is refused unless the CPU is asked for by name.
+        use_cpu=not torch.accelerator.is_available(),
+        seed=training.seed,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        # The newest checkpoint for resuming and the best one so far.
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model=metric,
+        greater_is_better=True,
+        logging_steps=training.logging_steps,
+        report_to=training.report_to or "none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        log_level="error",
+    )
+
+
+def _accuracy_metric(prediction: EvalPrediction) -> dict[str, float]:
+    logits = np.asarray(prediction.predictions)
+    return {"accuracy": accuracy(np.asarray(prediction.label_ids), logits.argmax(axis=1))}
+
+
+def _pearson_metric(prediction: EvalPrediction) -> dict[str, float]:
+    return {"pearson": pearson(np.asarray(prediction.label_ids), np.asarray(prediction.predictions)[:, 0])}

@@ -1,0 +1,87 @@
+import pytest
+
+from masker.data import Documents, class_split, in_distribution_classes, subsample, validation_split
+from masker.errors import ConfigError, DataError
+
+
+def documents(labels):
+    return Documents([f"text {i}" for i in range(len(labels))], None, labels, "here")
+
+
+def test_validation_split_is_stratified_seeded_and_complete():
+    labels = ["a"] * 80 + ["b"] * 20
+    train, validation = validation_split(labels, 0.1, seed=3)
+    assert [sum(labels[i] == name for i in validation) for name in "ab"] == [8, 2]
+    assert sorted(train + validation) == list(range(100))
+    assert validation_split(labels, 0.1, seed=3) == (train, validation)
+    assert validation_split(labels, 0.1, seed=4) != (train, validation)
+
+
+def test_small_classes_together_give_their_share():
+    """Ten classes of 5 at 0.1 owe half a row each: five rows in all, from five different classes."""
+    labels = [f"class {i % 10}" for i in range(50)]
+    _, validation = validation_split(labels, 0.1, seed=0)
+    assert len(validation) == len({labels[i] for i in validation}) == 5
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.5, 0.99])
+def test_every_class_keeps_a_training_document(fraction):
+    labels = ["one"] + ["two"] * 2 + ["many"] * 7
+    train, validation = validation_split(labels, fraction, seed=1)
+    assert {labels[i] for i in train} == {"one", "two", "many"}
+    assert validation
+    assert 0 in train
+
+
+def test_singletons_only_and_tiny_inputs():
+    assert validation_split(["a", "b"], 0.5, seed=0) == ([0, 1], [])
+    assert validation_split([], 0.5, seed=0) == ([], [])
+    assert validation_split(["a"], 0.5, seed=0) == ([0], [])
+    assert len(validation_split([0.5, 0.7], 0.01, seed=0)[1]) == 1
+
+
+def test_scores_are_split_plainly():
+    train, validation = validation_split([float(i) for i in range(50)], 0.2, seed=0)
+    assert (len(train), len(validation)) == (40, 10)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -1.0])
+def test_fraction_out_of_range(fraction):
+    with pytest.raises(ConfigError, match="strictly between 0 and 1; got"):
+        validation_split(["a", "b"], fraction, seed=0)
+
+
+def test_class_split_parts_the_classes():
+    names = [f"c{i}" for i in range(8)]
+    inside, outside = class_split(documents(names * 3), 0.25, seed=5)
+    assert inside.class_names == in_distribution_classes(reversed(names), 0.25, seed=5)
+    assert len(inside.class_names) == 2
+    assert set(inside.class_names) | set(outside.class_names) == set(names)
+    assert not set(inside.class_names) & set(outside.class_names)
+    assert len(inside) + len(outside) == 24
+
+
+def test_seeds_draw_different_classes_and_at_least_two():
+    names = [f"c{i}" for i in range(20)]
+    assert len({tuple(in_distribution_classes(names, 0.5, seed)) for seed in range(5)}) == 5
+    assert len(in_distribution_classes(names, 0.01, seed=0)) == 2
+    assert in_distribution_classes(names, 1.0, seed=0) == sorted(names)
+
+
+def test_class_split_refuses_nonsense():
+    with pytest.raises(DataError, match="at least two classes; got 1: a"):
+        class_split(documents(["a", "a"]), 0.5, seed=0)
+    with pytest.raises(ConfigError, match=r"above 0 and at most 1; got 1.5"):
+        in_distribution_classes(["a", "b"], 1.5, seed=0)
+
+
+def test_subsample_keeps_the_order():
+    whole = documents([str(i) for i in range(100)])
+    part = subsample(whole, 10, seed=0)
+    numbers = [int(label) for label in part.labels]
+    assert numbers == sorted(set(numbers))
+    assert len(part) == 10
+    assert subsample(whole, 10, seed=0) == part != subsample(whole, 10, seed=1)
+    assert subsample(whole, 1000, seed=0) is whole
+    with pytest.raises(ConfigError, match="at least 1; got 0"):
+        subsample(whole, 0, seed=0)

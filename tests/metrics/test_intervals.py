@@ -1,0 +1,98 @@
+"""The generic percentile bootstrap."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from masker.errors import ConfigError, DataError
+from masker.metrics import Interval, bootstrap, detection_report
+
+
+def test_interval_as_dict_is_json():
+    assert json.loads(json.dumps(Interval(0.5, 0.4, 0.6).as_dict())) == {"value": 0.5, "low": 0.4, "high": 0.6}
+
+
+def test_value_is_the_statistic_on_all_rows_in_order():
+    column = np.array([1.0, 2.0, 6.0])
+    assert bootstrap(lambda rows: column[rows].mean(), 3, resamples=10).value == 3.0
+    assert bootstrap(lambda rows: column[rows[0]], 3, resamples=10).value == 1.0
+
+
+def test_percentiles_worked_by_hand():
+    """Resamples 1 to 5 return 10, 20, 30, 40, 50 (the full data 0). Level 0.5 asks for the quartiles: 20 and 40."""
+    answers = iter([0.0, 10.0, 20.0, 30.0, 40.0, 50.0])
+    assert bootstrap(lambda rows: next(answers), 4, resamples=5, level=0.5) == Interval(0.0, 20.0, 40.0)
+
+
+def test_resamples_have_n_rows_within_range():
+    seen = []
+    bootstrap(lambda rows: float(seen.append(rows) or 0), 7, resamples=50)
+    assert all(rows.shape == (7,) and rows.min() >= 0 and rows.max() < 7 for rows in seen)
+    assert len(seen) == 51
+    assert any(len(set(rows)) < 7 for rows in seen[1:])
+
+
+def test_seed_determines_the_interval():
+    column = np.random.default_rng(0).normal(size=50)
+
+    def run(seed):
+        return bootstrap(lambda rows: column[rows].mean(), 50, resamples=200, seed=seed)
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_mean_agrees_with_the_normal_approximation():
+    """For the mean of 400 rows the interval is close to mean +- 1.96 s / sqrt(400)."""
+    column = np.random.default_rng(0).normal(2.0, 3.0, size=400)
+    interval = bootstrap(lambda rows: column[rows].mean(), 400, resamples=2000)
+    half = 1.96 * column.std() / 20
+    assert interval.low == pytest.approx(column.mean() - half, abs=0.1 * half)
+    assert interval.high == pytest.approx(column.mean() + half, abs=0.1 * half)
+
+
+def test_coverage_of_a_mean():
+    generator = np.random.default_rng(0)
+    inside = 0
+    for trial in range(200):
+        column = generator.normal(0.0, 1.0, size=60)
+        interval = bootstrap(lambda rows, column=column: column[rows].mean(), 60, resamples=200, seed=trial)
+        inside += interval.low <= 0.0 <= interval.high
+    assert 178 <= inside <= 200
+
+
+def test_higher_level_is_wider():
+    column = np.random.default_rng(0).normal(size=50)
+    narrow, wide = (bootstrap(lambda rows: column[rows].mean(), 50, level=level) for level in (0.8, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"resamples": 0}, "resamples must be at least 1; received 0"),
+        ({"level": 1.0}, "level must lie strictly between 0 and 1; received 1.0"),
+        ({"level": 0.0}, "level must lie strictly between 0 and 1"),
+        ({"seed": -1}, "seed must be 0 or more; received -1"),
+    ],
+)
+def test_bad_settings_are_refused(setting, words):
+    with pytest.raises(ConfigError, match=words):
+        bootstrap(lambda rows: 0.0, 3, **setting)
+    with pytest.raises(ConfigError, match=words):
+        detection_report([0.0], [1.0], **setting)
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(DataError, match="n must be at least 1 row"):
+        bootstrap(lambda rows: 0.0, 0)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_undefined_statistic_is_refused(bad):
+    answers = iter([0.0, 1.0, bad])
+    with pytest.raises(DataError, match="1 non-finite values among 2 resamples"):
+        bootstrap(lambda rows: next(answers), 3, resamples=2)
