@@ -62,6 +62,7 @@ def train_method(documents: Documents, classes: Sequence[str], settings: Setting
         settings: All settings.
         work: Folder for checkpoints and stage results; reused when it holds an interrupted run of the same kind.
     """
+    work.mkdir(parents=True, exist_ok=True)
     _seed(settings)
     backbone = load_backbone(settings.model, classes)
     corpus = encode_corpus(documents, classes, settings, backbone)

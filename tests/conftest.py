@@ -1,0 +1,132 @@
+"""Small real things that many tests share: a corpus, and one tiny encoder of each family, made on the spot."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test reaches for a hub
+# Tiny models gain nothing from threads, and lose much when another process wants the same cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+FAMILIES = ("bert", "roberta", "albert")
+
+_TOPICS = {
+    "space": ["rocket", "orbit", "moon", "launch", "shuttle", "planet", "satellite", "astronaut"],
+    "food": ["bread", "soup", "cheese", "recipe", "kitchen", "garlic", "pepper", "dinner"],
+    "sport": ["goal", "player", "season", "coach", "league", "ball", "stadium", "score"],
+}
+_FILLER = "the a of and we they saw found near old new very quite again with was is in on today yesterday some".split()
+
+
+def make_corpus(count: int, seed: int = 0, topics: dict[str, list[str]] = _TOPICS) -> tuple[list[str], list[str]]:
+    """Sentences whose topic words tell the class, among filler words that do not."""
+    draw = random.Random(seed)
+    texts, labels = [], []
+    for index in range(count):
+        label = list(topics)[index % len(topics)]
+        words = draw.choices(topics[label], k=3) + draw.choices(_FILLER, k=draw.randint(5, 12))
+        draw.shuffle(words)
+        texts.append(" ".join(words))
+        labels.append(label)
+    return texts, labels
+
+
+@pytest.fixture(scope="session")
+def corpus() -> tuple[list[str], list[str]]:
+    return make_corpus(120)
+
+
+def _tokenizer(family: str, texts: list[str]):
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    if family == "bert":
+        special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+        tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.decoder = decoders.WordPiece()
+        trainer = trainers.WordPieceTrainer(vocab_size=220, special_tokens=special)
+        names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+        names["mask_token"] = "[MASK]"
+        single, pair = "[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"
+    elif family == "roberta":
+        special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=500, special_tokens=special, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        )
+        names = {"bos_token": "<s>", "cls_token": "<s>", "eos_token": "</s>", "sep_token": "</s>"}
+        names |= {"pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<mask>"}
+        single, pair = "<s> $A </s>", "<s> $A </s> </s> $B </s>"
+    else:
+        special = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+        tokenizer = Tokenizer(models.Unigram())
+        tokenizer.normalizer = normalizers.Lowercase()
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        tokenizer.decoder = decoders.Metaspace()
+        trainer = trainers.UnigramTrainer(vocab_size=200, special_tokens=special, unk_token="<unk>")
+        names = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+        names["mask_token"] = "[MASK]"
+        single, pair = "[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"
+    tokenizer.train_from_iterator(texts, trainer)
+    used = {name: tokenizer.token_to_id(name) for name in (names["cls_token"], names["sep_token"])}
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=single, pair=pair, special_tokens=list(used.items())
+    )
+    inputs = ["input_ids", "attention_mask"] if family == "roberta" else ["input_ids", "token_type_ids", "attention_mask"]
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, model_input_names=inputs, **names)
+
+
+def _model(family: str, tokenizer):
+    import torch
+    from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel, RobertaConfig, RobertaModel
+
+    torch.manual_seed(0)
+    shape = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    if family == "bert":
+        return BertModel(BertConfig(max_position_embeddings=64, **shape))
+    if family == "roberta":
+        return RobertaModel(RobertaConfig(max_position_embeddings=66, type_vocab_size=1, **shape))
+    return AlbertModel(AlbertConfig(max_position_embeddings=64, embedding_size=16, **shape))
+
+
+@pytest.fixture(scope="session")
+def tiny_backbones(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Folder of a tiny encoder for each family."""
+    texts, _ = make_corpus(300)
+    folders = {}
+    for family in FAMILIES:
+        folder = tmp_path_factory.mktemp("backbones") / family
+        tokenizer = _tokenizer(family, texts)
+        _model(family, tokenizer).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        folders[family] = str(folder)
+    return folders
+
+
+@pytest.fixture(scope="session")
+def tiny_settings(tiny_backbones: dict[str, str]):
+    """Settings that train a tiny encoder in seconds; ``tiny_settings(family, section={...})``."""
+    from masker.config import build_settings
+
+    def build(family: str = "bert", **sections):
+        base = {
+            "model": {"backbone": tiny_backbones[family], "max_length": 48},
+            "training": {"epochs": 2, "batch_size": 8, "learning_rate": 2e-3, "precision": "fp32"},
+        }
+        return build_settings(base, sections)
+
+    return build

@@ -1,0 +1,215 @@
+"""The whole method on every family of encoders: BERT, RoBERTa (byte-level BPE), ALBERT (unigram)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from masker import Documents, MaskerClassifier
+from masker.data.encoding import encode
+from masker.masking.collator import Collator
+from masker.modeling.backbone import load_backbone
+from masker.modeling.inference import content_special_ids
+from masker.training.methods import make_views, train_method
+from tests.conftest import FAMILIES, make_corpus
+
+families = pytest.mark.parametrize("family", FAMILIES)
+
+
+def documents(count: int = 90, seed: int = 0) -> Documents:
+    texts, labels = make_corpus(count, seed)
+    return Documents(texts, None, labels, "made up")
+
+
+@pytest.fixture(scope="module")
+def trained(tiny_settings, tmp_path_factory):
+    """A MASKER model with attention keywords for each family, with the losses of its training."""
+    results = {}
+
+    def get(family: str):
+        if family not in results:
+            settings = tiny_settings(
+                family,
+                training={"epochs": 12, "logging_steps": 1},
+                loss={"lambda_mkr": 0.02, "lambda_mer": 0.05},
+            )
+            work = tmp_path_factory.mktemp(family)
+            losses = _record_losses()
+            with losses as history:
+                model = MaskerClassifier.from_settings(settings).fit_documents(documents(240), settings, work)
+            results[family] = (model, history)
+        return results[family]
+
+    return get
+
+
+class _record_losses:
+    """Collects the log lines of the trainers that run inside."""
+
+    def __enter__(self):
+        from masker.training.trainer import MaskerTrainer
+
+        self.history, self.original = [], MaskerTrainer.log
+
+        def log(trainer, logs, start_time=None):
+            self.original(trainer, logs, start_time)
+            self.history.append(trainer.state.log_history[-1])
+
+        MaskerTrainer.log = log
+        return self.history
+
+    def __exit__(self, *error):
+        from masker.training.trainer import MaskerTrainer
+
+        MaskerTrainer.log = self.original
+
+
+@families
+def test_keywords_are_chosen_by_attention(trained, family):
+    model, _ = trained(family)
+    keywords = model.keywords_
+    assert keywords.source == "attention"
+    assert len(keywords) == 30  # 10 for each of the three classes
+    special = set(model._tokenizer.all_special_ids)
+    assert not special & {token for keyword in keywords for token in keyword.token_ids}
+    scores = [keyword.score for keyword in keywords]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
+
+
+@families
+def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings, family):
+    """x~ differs from x at keywords only, x^ at context only; special and padding tokens stay in both."""
+    model, _ = trained(family)
+    settings = tiny_settings(family)
+    tokenizer = model._tokenizer
+    views = make_views(settings, model.keywords_, tokenizer)
+    collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views)
+    texts, _ = make_corpus(12, seed=5)
+    encoded = encode(tokenizer, texts, None, 32)
+    batch = {name: tensor.numpy() for name, tensor in collator([encoded[row] for row in range(12)]).items()}
+    x = batch["input_ids"][:12]
+    owner, view = batch["document_of_row"], batch["view_of_row"]
+    content = collator.content(x) & batch["attention_mask"][:12].astype(bool)
+    keyword = model.keywords_.find(x) & content
+    assert keyword.any() and (content & ~keyword).any()
+
+    x_tilde, source = batch["input_ids"][view == 1], x[owner[view == 1]]
+    changed = x_tilde != source
+    assert changed.any(axis=1).all(), "every keyword-masked row has a masked keyword"
+    assert (x_tilde[changed] == tokenizer.mask_token_id).all()
+    assert not (changed & ~keyword[owner[view == 1]]).any()
+    rows, columns = batch["masked_rows"], batch["masked_columns"]
+    assert np.array_equal(np.argwhere(changed), np.stack([rows - 12, columns], axis=1))
+    assert np.array_equal(
+        model.keywords_.target_ids[batch["keyword_labels"]], x[owner[rows], columns]
+    ), "targets name the masked tokens"
+
+    x_hat = batch["input_ids"][view == 2]
+    changed = x_hat != x
+    assert len(x_hat) == 12
+    assert (x_hat[changed] == tokenizer.mask_token_id).all()
+    assert not (changed & ~(content & ~keyword)).any()
+    assert 0.75 < changed.sum() / (content & ~keyword).sum() <= 1.0  # q = 0.9
+
+
+@families
+def test_the_three_losses_fall(trained, family):
+    _, history = trained(family)
+    steps = [line for line in history if "L_MKR" in line]
+    for name in ("L_CE", "L_MKR", "L_MER"):
+        values = [line[name] for line in steps]
+        assert all(np.isfinite(values))
+        # MER starts near 0 (a new head is unsure) and rises before it falls: compare with its highest point.
+        first = max(values) if name == "L_MER" else np.mean(values[:5])
+        assert np.mean(values[-5:]) < first, (name, values)
+
+
+@families
+def test_it_learns_the_task(trained, family):
+    model, _ = trained(family)
+    texts, labels = make_corpus(60, seed=9)
+    assert model.score(texts, labels) > 0.8
+
+
+@families
+def test_save_and_load_give_the_same_outputs(trained, family, tmp_path):
+    model, _ = trained(family)
+    model.save(tmp_path / "model")
+    again = MaskerClassifier.load(tmp_path / "model")
+    texts, _ = make_corpus(20, seed=3)
+    np.testing.assert_array_equal(again.doc_logits(texts), model.doc_logits(texts))
+    assert again.predict_texts(texts) == model.predict_texts(texts)
+    assert again.keywords_ == model.keywords_
+    assert again.threshold_ == model.threshold_
+    assert sorted(again.get_params()) == sorted(model.get_params())
+
+
+@families
+@pytest.mark.parametrize("head", ["one-vs-rest", "multi-class"])
+def test_the_pipeline_of_transformers_agrees_without_this_package(tiny_settings, family, head, tmp_path):
+    """Same labels and scores from a process that never imports masker."""
+    settings = tiny_settings(family, model={"head": head}, training={"epochs": 1}, keywords={"source": "frequency"})
+    model = MaskerClassifier.from_settings(settings).fit_documents(documents(45), settings, tmp_path / "work")
+    model.save(tmp_path / "model")
+    texts, _ = make_corpus(6, seed=4)
+    script = (
+        "import sys, json\n"
+        "from transformers import pipeline\n"
+        f"run = pipeline('text-classification', model={str(tmp_path / 'model')!r}, device='cpu', truncation=True)\n"
+        f"print(json.dumps(run({texts!r})))\n"
+        "assert not any(name.split('.')[0] == 'masker' for name in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    import json
+
+    theirs = json.loads(done.stdout.splitlines()[-1])
+    ours = model.predict_texts(texts)
+    assert [row["label"] for row in theirs] == [prediction.label for prediction in ours]
+    np.testing.assert_allclose(
+        [row["score"] for row in theirs], [prediction.confidence for prediction in ours], atol=1e-5
+    )
+
+
+@families
+def test_text_pairs(tiny_settings, family, tmp_path):
+    """Pairs are encoded as pairs: the second text matters, and special tokens between them are never masked."""
+    settings = tiny_settings(family, training={"epochs": 1}, keywords={"source": "frequency"})
+    texts, labels = make_corpus(45)
+    pairs = make_corpus(45, seed=8)[0]
+    data = Documents(texts, pairs, labels, "pairs")
+    model = MaskerClassifier.from_settings(settings).fit_documents(data, settings, tmp_path)
+    one, other = model.doc_logits([(texts[0], pairs[0]), (texts[0], pairs[1])])
+    assert not np.allclose(one, other)
+    from masker.errors import DataError
+
+    with pytest.raises(DataError, match="pairs of texts"):
+        model.predict(["a single text"])
+
+
+@families
+def test_regression_uses_reconstruction_only(tiny_settings, family, tmp_path):
+    """For scores the entropy term has no meaning: there is no context view, and keywords are still reconstructed."""
+    settings = tiny_settings(family, model={"head": "regression"}, training={"epochs": 2})
+    texts, labels = make_corpus(60)
+    scores = [float(["space", "food", "sport"].index(label)) for label in labels]
+    trained = train_method(Documents(texts, texts, scores, "scores"), [], settings, tmp_path)
+    assert trained.network.token_head is not None
+    views = make_views(settings, trained.keywords, trained.backbone.tokenizer)
+    assert views.keyword_view
+    assert not views.context_view
+    assert len(trained.keywords) == 10
+    assert "pearson" in trained.validation_metric
+
+
+@families
+def test_rows_never_exceed_the_position_table(tiny_settings, family):
+    backbone = load_backbone(tiny_settings(family, model={"max_length": 512}).model, ["a", "b"])
+    assert backbone.max_length == 64
+    import torch
+
+    ids = torch.full((1, backbone.max_length), 7)
+    assert backbone.classifier(input_ids=ids, attention_mask=torch.ones_like(ids)).logits.shape == (1, 2)

@@ -1,0 +1,306 @@
+"""Training as a whole: repeatable, resumable, equal to vanilla where it must be."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from masker import Documents, MaskerClassifier
+from masker.training.methods import train_method
+from masker.training.trainer import MaskerTrainer
+from tests.conftest import make_corpus
+
+
+@pytest.fixture
+def documents() -> Documents:
+    texts, labels = make_corpus(66)
+    return Documents(texts, None, labels, "made up")
+
+
+def weights(trained) -> dict[str, torch.Tensor]:
+    return trained.network.classifier.state_dict()
+
+
+def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        torch.testing.assert_close(tensor, other[name], rtol=0, atol=0, msg=name)
+
+
+CLASSES = ["food", "space", "sport"]
+
+
+def test_same_seed_same_model_and_another_seed_another(documents, tiny_settings, tmp_path):
+    settings = tiny_settings()
+    one = train_method(documents, CLASSES, settings, tmp_path / "one")
+    two = train_method(documents, CLASSES, settings, tmp_path / "two")
+    assert one.keywords == two.keywords
+    assert_same(weights(one), weights(two))
+    other = train_method(documents, CLASSES, tiny_settings(training={"seed": 1}), tmp_path / "other")
+    assert not torch.equal(weights(one)["classifier.weight"], weights(other)["classifier.weight"])
+
+
+def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path):
+    """With both weights 0 MASKER draws the same batches, takes the same steps and ends at the same weights."""
+    common = {"epochs": 2}
+    vanilla = train_method(
+        documents, CLASSES, tiny_settings(training={**common, "method": "vanilla"}), tmp_path / "vanilla"
+    )
+    masker = train_method(
+        documents,
+        CLASSES,
+        tiny_settings(training=common, loss={"lambda_mkr": 0.0, "lambda_mer": 0.0}, keywords={"source": "frequency"}),
+        tmp_path / "masker",
+    )
+    assert_same(weights(vanilla), weights(masker))
+    on = train_method(
+        documents, CLASSES, tiny_settings(training=common, keywords={"source": "frequency"}), tmp_path / "on"
+    )
+    assert not torch.equal(weights(on)["classifier.weight"], weights(vanilla)["classifier.weight"])
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("when", ["vanilla", "masker", "torn"])
+def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkeypatch, when):
+    """Killed after an epoch of the vanilla or the MASKER stage, or while a checkpoint is written."""
+    settings = tiny_settings(training={"epochs": 3})
+    whole = train_method(documents, CLASSES, settings, tmp_path / "whole")
+
+    stage = "masker" if when == "torn" else when
+    original = MaskerTrainer._save_checkpoint
+
+    def killed_after_second_save(trainer, model, trial):
+        original(trainer, model, trial)
+        saved = sorted((tmp_path / "cut" / stage).glob("checkpoint-*")) if trainer_stage(trainer) == stage else []
+        if len(saved) == 2 or (saved and when == "vanilla"):
+            if when == "torn":
+                newest = max(saved, key=lambda path: int(path.name.split("-")[1]))
+                state = newest / "trainer_state.json"
+                state.write_text(state.read_text()[:40])
+            raise Killed
+
+    def trainer_stage(trainer) -> str:
+        return str(trainer.args.output_dir).rsplit("/", 1)[1]
+
+    monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", killed_after_second_save)
+    with pytest.raises(Killed):
+        train_method(documents, CLASSES, settings, tmp_path / "cut")
+    monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", original)
+    steps: list[int] = []
+    step = MaskerTrainer.training_step
+
+    def counted(trainer, *args, **kwargs):
+        steps.append(1)
+        return step(trainer, *args, **kwargs)
+
+    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    resumed = train_method(documents, CLASSES, settings, tmp_path / "cut")
+    whole_run = 2 * 8 + 3 * 8  # 60 training documents in batches of 8: 8 steps an epoch
+    assert 0 < len(steps) < whole_run, "it went on, it did not start again"
+    assert resumed.keywords == whole.keywords
+    assert_same(weights(resumed), weights(whole))
+    assert resumed.validation_metric == whole.validation_metric
+
+
+def test_checkpoints_hold_no_pickle(documents, tiny_settings, tmp_path, monkeypatch):
+    original = MaskerTrainer._save_checkpoint
+    names: set[str] = set()
+
+    def listing(trainer, model, trial):
+        original(trainer, model, trial)
+        names.update(path.name for path in (tmp_path / "vanilla").rglob("*") if path.is_file())
+
+    monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", listing)
+    train_method(documents, CLASSES, tiny_settings(training={"method": "vanilla"}), tmp_path)
+    assert names == {"model.safetensors", "optimizer.safetensors", "schedule.json", "random_0.json", "trainer_state.json"}
+
+
+def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
+    """Two micro-batches of 4 and one batch of 8 give the same gradient, whatever views their documents have.
+
+    Batches are grouped by length, so micro-batches of one step must be the halves of the large batch: with all
+    documents in one block both samplers cut the same order.
+    """
+    from masker.data.encoding import encode
+    from masker.masking.collator import Collator
+    from masker.modeling.backbone import load_backbone
+    from masker.modeling.inference import content_special_ids
+    from masker.modeling.network import MaskerNetwork
+    from masker.training.keyword_stage import choose_keywords
+    from masker.training.methods import make_views
+
+    settings = tiny_settings(loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, keywords={"source": "frequency"})
+    backbone = load_backbone(settings.model, CLASSES)
+    labels = np.array([CLASSES.index(label) for label in documents.labels])
+    encoded = encode(backbone.tokenizer, documents.texts, None, 32, labels=labels)
+    keywords = choose_keywords(settings, backbone.tokenizer, backbone.classifier, encoded, CLASSES)
+    network = MaskerNetwork(backbone.classifier, len(keywords.target_ids)).eval()  # no dropout
+    views = make_views(settings, keywords, backbone.tokenizer)
+    special = sorted(content_special_ids(backbone.tokenizer))
+    collator = Collator(backbone.tokenizer.pad_token_id, special, views)
+    trainer = MaskerTrainer(network, settings, tmp_path, encoded, encoded, collator, 1, "test")
+
+    def gradient(parts):
+        network.zero_grad()
+        network.train()
+        for module in network.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        batches = [collator([encoded[row] for row in part]) for part in parts]
+        count = trainer._get_num_items_in_batch(batches, torch.device("cpu"))
+        for batch in batches:
+            trainer.compute_loss(network, batch, num_items_in_batch=count).backward()
+        return torch.cat([p.grad.flatten() for p in network.parameters() if p.grad is not None])
+
+    torch.testing.assert_close(gradient([[0, 1, 2, 3, 4, 5, 6, 7]]), gradient([[0, 1, 2], [3, 4, 5, 6, 7]]))
+
+
+def test_embedding_layers_learn_at_half_the_rate(documents, tiny_settings, tmp_path, monkeypatch):
+    rates: dict[str, set[float]] = {}
+    original = MaskerTrainer.create_optimizer
+
+    def recorded(trainer, model=None):
+        optimizer = original(trainer, model)
+        names = {id(parameter): name for name, parameter in trainer.model.named_parameters()}
+        stage = str(trainer.args.output_dir).rsplit("/", 1)[1]
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                kind = "embeddings" if ".embeddings." in names[id(parameter)] else "rest"
+                rates.setdefault(f"{stage} {kind}", set()).add(group["lr"])
+        assert sum(len(group["params"]) for group in optimizer.param_groups) == len(names)
+        return optimizer
+
+    monkeypatch.setattr(MaskerTrainer, "create_optimizer", recorded)
+    train_method(documents, CLASSES, tiny_settings(training={"epochs": 1}), tmp_path)
+    assert rates == {
+        "vanilla embeddings": {2e-3},
+        "vanilla rest": {2e-3},
+        "masker embeddings": {1e-3},
+        "masker rest": {2e-3},
+    }
+
+
+def test_ablations_switch_views_and_heads(documents, tiny_settings, tmp_path):
+    """MKR only, MER only, and augmentation with x~ in the place of reconstruction."""
+    cases = {
+        "mkr": ({"lambda_mer": 0.0}, True, {"L_CE", "L_MKR"}),
+        "mer": ({"lambda_mkr": 0.0}, False, {"L_CE", "L_MER"}),
+        "augment": ({"keyword_view": "augment", "lambda_mkr": 1.0}, False, {"L_CE", "L_MKR", "L_MER"}),
+    }
+    for name, (loss, has_token_head, terms) in cases.items():
+        settings = tiny_settings(training={"epochs": 1}, loss=loss, keywords={"source": "frequency"})
+        seen: set[str] = set()
+        original = MaskerTrainer._remember
+
+        def spy(trainer, values, original=original, seen=seen):
+            seen.update(values)
+            original(trainer, values)
+
+        MaskerTrainer._remember = spy
+        try:
+            trained = train_method(documents, CLASSES, settings, tmp_path / name)
+        finally:
+            MaskerTrainer._remember = original
+        assert (trained.network.token_head is not None) == has_token_head, name
+        assert seen == terms, name
+
+
+def test_random_keywords_are_reconstructed_over_the_whole_vocabulary(documents, tiny_settings, tmp_path):
+    trained = train_method(
+        documents, CLASSES, tiny_settings(training={"epochs": 1}, keywords={"source": "random"}), tmp_path
+    )
+    assert len(trained.keywords) == 30
+    assert trained.network.token_head.out_features == len(trained.backbone.tokenizer)
+
+
+def test_a_corpus_without_any_keyword_trains(documents, tiny_settings, tmp_path):
+    """No keyword in any document: MKR is 0, not NaN."""
+    words = tmp_path / "words.txt"
+    words.write_text("rocketbread\n")
+    trained = train_method(
+        documents, CLASSES, tiny_settings(training={"epochs": 1}, keywords={"source": str(words)}), tmp_path / "work"
+    )
+    assert all(torch.isfinite(tensor).all() for tensor in weights(trained).values())
+
+
+def test_windows_read_all_of_a_long_document(tiny_settings, tmp_path):
+    """The class words stand at the end, behind more filler than one row holds."""
+    texts, labels = make_corpus(60)
+    long = [("the of and we they " * 12) + text for text in texts]
+    settings = tiny_settings(
+        model={"long_documents": "windows", "max_length": 24}, training={"method": "vanilla", "epochs": 2}
+    )
+    model = MaskerClassifier.from_settings(settings).fit_documents(
+        Documents(long, None, labels, "long"), settings, tmp_path
+    )
+    base = long[0]
+    assert len(model.doc_logits(long[:5])) == 5
+    assert not np.allclose(model.doc_logits([base]), model.doc_logits([base + " goal goal goal"]))
+    assert 0.0 <= model.threshold_ <= 1.0
+
+
+def test_class_weights_change_training(tiny_settings, tmp_path):
+    texts, labels = make_corpus(60)
+    keep = [i for i, label in enumerate(labels) if label != "food" or i % 4 == 0]
+    data = Documents([texts[i] for i in keep], None, [labels[i] for i in keep], "imbalanced")
+    results = [
+        weights(
+            train_method(
+                data, CLASSES, tiny_settings(training={"method": "vanilla", "epochs": 1}, loss=loss), tmp_path / str(n)
+            )
+        )
+        for n, loss in enumerate(({}, {"class_weights": "balanced"}))
+    ]
+    assert not torch.equal(results[0]["classifier.weight"], results[1]["classifier.weight"])
+
+
+def test_the_best_checkpoint_is_kept(documents, tiny_settings, tmp_path, monkeypatch):
+    """When the first epoch validates best, its weights are the result."""
+    from masker.training import trainer as module
+
+    scores = iter([0.9, 0.5, 0.4, 0.9])
+    monkeypatch.setattr(module, "accuracy", lambda true, predicted: next(scores))
+    saved: list[torch.Tensor] = []
+    original = MaskerTrainer._save_checkpoint
+
+    def keep(trainer, model, trial):
+        saved.append(trainer.model.classifier.state_dict()["classifier.weight"].clone())
+        original(trainer, model, trial)
+
+    monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", keep)
+    trained = train_method(documents, CLASSES, tiny_settings(training={"method": "vanilla", "epochs": 3}), tmp_path)
+    torch.testing.assert_close(weights(trained)["classifier.weight"], saved[0], rtol=0, atol=0)
+    assert not torch.equal(saved[0], saved[2])
+
+
+def test_logs_reach_the_integrations_of_the_trainer(documents, tiny_settings, tmp_path):
+    from transformers import TrainerCallback
+
+    from masker.training import trainer as module
+
+    lines: list[dict[str, float]] = []
+
+    class Recorder(TrainerCallback):
+        def on_log(self, args, state, control, logs=None, **kwargs):
+            lines.append(dict(logs))
+
+    original = module.MaskerTrainer.__init__
+
+    def with_recorder(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        self.add_callback(Recorder())
+
+    module.MaskerTrainer.__init__ = with_recorder
+    try:
+        train_method(documents, CLASSES, tiny_settings(keywords={"source": "frequency"}), tmp_path)
+    finally:
+        module.MaskerTrainer.__init__ = original
+    assert any({"loss", "L_CE", "L_MKR", "L_MER", "learning_rate"} <= line.keys() for line in lines)
+    assert any("eval_accuracy" in line for line in lines)
+    json.dumps(lines)

@@ -1,0 +1,244 @@
+"""Settings: the paper's numbers, who overrides whom, and errors that say what to do."""
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from masker.config import MASKER_EPOCHS, PRESETS, VANILLA_EPOCHS, Settings, build_settings
+from masker.errors import ConfigError, MaskerError, did_you_mean
+
+
+def problems(**arguments):
+    layers = arguments.pop("layers", ())
+    with pytest.raises(ConfigError) as caught:
+        build_settings(*layers, **arguments)
+    return str(caught.value).splitlines()
+
+
+# --- defaults --------------------------------------------------------------------------------------------------------
+
+
+def test_defaults_are_the_papers_numbers():
+    """Section "Experimental setup": 10 C keywords, class-agnostic, by attention; p = 0.5, q = 0.9; lambdas 0.001."""
+    settings = build_settings()
+    assert (settings.masking.keyword_mask_prob, settings.masking.context_mask_prob) == (0.5, 0.9)
+    assert (settings.loss.lambda_mkr, settings.loss.lambda_mer) == (1e-3, 1e-3)
+    assert (settings.keywords.source, settings.keywords.per_class) == ("attention", 10)
+    assert settings.keywords.class_balanced is False
+    assert settings.model.head == "one-vs-rest"
+    assert (settings.loss.mkr_reduction, settings.loss.keyword_view) == ("sum", "reconstruct")
+
+
+@pytest.mark.parametrize(("preset", "mer"), [("ood", 1e-3), ("cross-domain", 1e-4)])
+def test_presets_are_the_papers_numbers(preset, mer):
+    loss = build_settings(preset=preset).loss
+    assert (loss.lambda_mkr, loss.lambda_mer) == (1e-3, mer)
+
+
+def test_epochs_follow_the_method_unless_named():
+    assert build_settings().epochs == MASKER_EPOCHS == 2 * VANILLA_EPOCHS
+    assert build_settings({"training": {"method": "vanilla"}}).epochs == VANILLA_EPOCHS
+    assert build_settings({"training": {"method": "vanilla", "epochs": 5}}).epochs == 5
+
+
+@pytest.mark.parametrize(("epochs", "stage"), [(6, 3), (5, 3), (1, 1), (2, 1)])
+def test_vanilla_stage_has_half_the_epochs(epochs, stage):
+    assert build_settings({"training": {"epochs": epochs}}).vanilla_stage_epochs == stage
+
+
+def test_settings_cannot_be_changed_by_accident():
+    with pytest.raises(ValidationError):
+        build_settings().loss.lambda_mer = 3.0
+
+
+def test_settings_round_trip_through_json():
+    settings = build_settings(preset="cross-domain", overrides=["training.report_to=[tensorboard]"])
+    assert Settings.model_validate(json.loads(settings.model_dump_json())) == settings
+
+
+# --- precedence ------------------------------------------------------------------------------------------------------
+
+
+def test_preset_file_layers_overrides_in_this_order(tmp_path):
+    """Four keys, each also set by every source of lower rank."""
+    file = tmp_path / "run.yaml"
+    file.write_text("loss: {lambda_mer: 0.2, mkr_reduction: mean}\ntraining: {seed: 2, batch_size: 2, epochs: 2}\n")
+    first = {"training": {"seed": 3, "batch_size": 3}, "loss": {"mkr_reduction": "sum"}}
+    second = {"training": {"batch_size": 4}}
+    settings = build_settings(
+        first, second, preset="cross-domain", config_file=file, overrides=["training.batch_size=5", "training.seed=6"]
+    )
+    assert settings.loss.lambda_mkr == 1e-3  # preset
+    assert settings.loss.lambda_mer == 0.2  # file over preset
+    assert settings.training.epochs == 2  # file
+    assert settings.loss.mkr_reduction == "sum"  # layer over file
+    assert build_settings(first, second).training.batch_size == 4  # later layer over earlier
+    assert (settings.training.batch_size, settings.training.seed) == (5, 6)  # override over layer
+
+
+def test_later_override_wins():
+    assert build_settings(overrides=["training.seed=1", "training.seed=2"]).training.seed == 2
+
+
+def test_none_in_a_layer_keeps_what_was_there(tmp_path):
+    file = tmp_path / "run.yaml"
+    file.write_text("training: {seed: 2}")
+    layer = {"training": {"seed": None, "epochs": None}, "model": {"backbone": None}}
+    settings = build_settings(layer, None, config_file=file)
+    assert settings.training.seed == 2
+    assert settings.model.backbone == "minilm"
+
+
+def test_building_changes_neither_presets_nor_layers():
+    presets, layer = json.dumps(PRESETS), {"loss": {"lambda_mkr": 0.5}}
+    build_settings(layer, {"loss": {"lambda_mer": 0.7}}, preset="ood", overrides=["loss.lambda_mer=0.9"])
+    assert json.dumps(PRESETS) == presets
+    assert layer == {"loss": {"lambda_mkr": 0.5}}
+
+
+def test_json_and_empty_files(tmp_path):
+    (tmp_path / "run.json").write_text('{"training": {"learning_rate": 1e-3}}')
+    assert build_settings(config_file=tmp_path / "run.json").training.learning_rate == 1e-3
+    (tmp_path / "empty.yaml").write_text("# nothing yet\n")
+    assert build_settings(config_file=str(tmp_path / "empty.yaml")) == build_settings()
+
+
+def test_scientific_notation_in_yaml(tmp_path):
+    (tmp_path / "run.yaml").write_text("training: {learning_rate: 1e-3}")
+    assert build_settings(config_file=tmp_path / "run.yaml").training.learning_rate == 1e-3
+
+
+# --- overrides -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("override", "section", "key", "value"),
+    [
+        ("loss.lambda_mer=1e-3", "loss", "lambda_mer", 1e-3),
+        ("loss.lambda_mer=0.25", "loss", "lambda_mer", 0.25),
+        (" loss.lambda_mer =2", "loss", "lambda_mer", 2.0),
+        ("data.skip_invalid=true", "data", "skip_invalid", True),
+        ("training.report_to=[tensorboard, wandb]", "training", "report_to", ["tensorboard", "wandb"]),
+        ("keywords.source=words.txt", "keywords", "source", "words.txt"),
+        ("model.backbone=org/name=x", "model", "backbone", "org/name=x"),
+        ("keywords.source='my words.txt'", "keywords", "source", "my words.txt"),
+        ("keywords.source= words.txt", "keywords", "source", "words.txt"),
+    ],
+)
+def test_override_values(override, section, key, value):
+    settings = build_settings(overrides=[override])
+    assert getattr(getattr(settings, section), key) == value
+
+
+@pytest.mark.parametrize("override", ["loss.lambda_mer", "lambda_mer=1", "loss.=1", "=1", ""])
+def test_override_of_the_wrong_form(override):
+    (line,) = problems(overrides=[override])
+    assert line.startswith("--set takes section.key=value")
+    assert f"'{override}'" in line
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_several_errors_are_reported_together():
+    lines = problems(
+        layers=({"masking": {"keyword_mask_prob": 1.5}, "training": {"epohcs": 3}, "los": {"a": 1}},),
+        overrides=["model.max_length=2"],
+    )
+    assert len(lines) == 4
+    for name in ("masking.keyword_mask_prob", "training.epohcs", "'los'", "model.max_length"):
+        assert sum(name in line for line in lines) == 1, name
+
+
+@pytest.mark.parametrize("key", ["keyword_mask_prob", "context_mask_prob"])
+@pytest.mark.parametrize("value", [-0.1, 1.0001, "often"])
+def test_probability_outside_zero_and_one(key, value):
+    (line,) = problems(layers=({"masking": {key: value}},))
+    assert line.startswith(f"masking.{key}: ")
+    assert line.endswith(f"got {value!r}")
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_probabilities_zero_and_one_are_allowed(value):
+    assert build_settings({"masking": {"keyword_mask_prob": value}}).masking.keyword_mask_prob == value
+
+
+@pytest.mark.parametrize("value", [".nan", ".inf", "NaN", "-1"])
+def test_weights_must_be_finite_and_not_negative(value):
+    (line,) = problems(overrides=[f"loss.lambda_mkr={value}"])
+    assert line.startswith("loss.lambda_mkr: ")
+
+
+def test_unknown_setting_is_explained():
+    (line,) = problems(overrides=["loss.lamda_mer=1"])
+    assert "unknown setting 'loss.lamda_mer'" in line
+    assert "lambda_mkr" in line
+    assert line.endswith("Did you mean 'lambda_mer'?")
+
+
+def test_unknown_section_is_explained():
+    (line,) = problems(overrides=["trainning.seed=1"])
+    assert "unknown section 'trainning'" in line
+    assert "detection" in line
+    assert line.endswith("Did you mean 'training'?")
+
+
+def test_unknown_choice_lists_the_choices():
+    (line,) = problems(layers=({"model": {"head": "softmax"}},))
+    assert line.startswith("model.head: ")
+    assert all(head in line for head in ("one-vs-rest", "multi-class", "regression", "'softmax'"))
+
+
+def test_unknown_preset():
+    (line,) = problems(preset="crossdomain")
+    assert "ood, cross-domain" in line
+    assert line.endswith("Did you mean 'cross-domain'?")
+
+
+def test_contradiction_across_sections():
+    (line,) = problems(overrides=["keywords.source=random", "keywords.class_balanced=true"])
+    assert "keywords.class_balanced" in line
+    assert "keywords.source=random" in line
+
+
+def test_section_that_is_no_mapping(tmp_path):
+    (tmp_path / "run.yaml").write_text("training: 3")
+    (line,) = problems(config_file=tmp_path / "run.yaml")
+    assert "'training'" in line
+
+
+@pytest.mark.parametrize("content", [b"training: {seed: 1", b"a:\n\t- b", b"\xff\xfe\x00"])
+def test_bad_yaml_is_one_line(content, tmp_path):
+    (tmp_path / "run.yaml").write_bytes(content)
+    (line,) = problems(config_file=tmp_path / "run.yaml")
+    assert "run.yaml' is not YAML or JSON" in line
+
+
+@pytest.mark.parametrize("content", ["- a\n- b", "just text", "3"])
+def test_file_without_sections(content, tmp_path):
+    (tmp_path / "run.yaml").write_text(content)
+    (line,) = problems(config_file=tmp_path / "run.yaml")
+    assert "must hold sections" in line
+
+
+def test_yaml_cannot_make_python_objects(tmp_path):
+    (tmp_path / "run.yaml").write_text("training: !!python/object/apply:os.getcwd []")
+    (line,) = problems(config_file=tmp_path / "run.yaml")
+    assert "not YAML or JSON" in line
+
+
+def test_missing_file(tmp_path):
+    (line,) = problems(config_file=tmp_path / "none.yaml")
+    assert "none.yaml' does not exist" in line
+
+
+def test_folder_in_place_of_a_file(tmp_path):
+    (line,) = problems(config_file=tmp_path)
+    assert "config file" in line
+
+
+def test_did_you_mean():
+    assert did_you_mean("frequncy", ["attention", "frequency"]) == " Did you mean 'frequency'?"
+    assert did_you_mean("xyz", ["attention", "frequency"]) == ""
+    assert issubclass(ConfigError, MaskerError)
