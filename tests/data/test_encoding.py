@@ -80,7 +80,7 @@ def test_empty_text_still_has_a_row(tokenizer):
     assert lists(encode(tokenizer, ["", words(0, 1)], None, 8).input_ids) == [[CLS, SEP], [CLS, 5, SEP]]
 
 
-def test_text_that_spells_a_special_token(tokenizer):
+def test_word_outside_the_vocabulary_is_unknown(tokenizer):
     assert lists(encode(tokenizer, ["n1 unheard"], None, 8).input_ids) == [[CLS, 6, UNK, SEP]]
 
 
@@ -106,7 +106,7 @@ def test_windows_by_hand(tokenizer):
 def test_windows_cover_every_token_in_order(tokenizer, overlap, size):
     encoded = encode(tokenizer, [words(0, size)], None, 8, windows=True, window_overlap=overlap)
     content = [row[1:-1].tolist() for row in encoded.input_ids]
-    assert sorted(set(sum(content, []))) == ids(0, size)
+    assert sorted({token for row in content for token in row}) == ids(0, size)
     assert all(row == list(range(row[0], row[0] + len(row))) for row in content)
     assert all(len(row) <= 8 for row in encoded.input_ids)
     assert [row[0] for row in content] == sorted({row[0] for row in content})

@@ -31,7 +31,7 @@ def cli() -> None:
     masker predict model new.csv                  label, confidence, ood_score, is_ood
     masker evaluate model test.csv --ood other.csv
     """
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
     logging.getLogger("masker").setLevel(logging.INFO)
 
 

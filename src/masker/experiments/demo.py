@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +28,8 @@ DEMO_SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 SENTENCES = (
-    "The catcher threw to second base in the ninth inning and the pitcher got the win.",
-    "My modem drops the connection whenever I send a large file over the serial port.",
+    "The doctor prescribed an antibiotic for the infection, but the pain and the other symptoms came back.",
+    "Since the upgrade Windows crashes whenever I open a file from the Program Manager.",
     "Whisk the eggs with sugar, fold in the flour and bake for thirty minutes.",
 )
 
@@ -111,8 +112,6 @@ _OWN = {"vanilla", "masker", "vanilla.partial", "masker.partial", "results.json"
 
 
 def _remove(folder: Path) -> None:
-    import shutil
-
     shutil.rmtree(folder, ignore_errors=True)
 
 

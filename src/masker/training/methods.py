@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from masker.config import Settings
 from masker.data import Documents, validation_split
 from masker.data.encoding import Encoded, encode
+from masker.errors import DataError
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.modeling.backbone import Backbone, load_backbone
@@ -88,6 +89,8 @@ def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settin
         labels = np.array([index[str(label)] for label in documents.labels], dtype=np.int64)
     parts = []
     rows = validation_split(documents.labels, settings.data.validation_fraction, settings.training.seed)
+    if not rows[1]:
+        raise DataError("no document can be set aside for validation; give at least two documents of some class")
     for part in rows:
         subset = documents.take(part)
         parts.append(

