@@ -79,7 +79,9 @@ def _tokenizer(family: str, texts: list[str]):
     tokenizer.post_processor = processors.TemplateProcessing(
         single=single, pair=pair, special_tokens=list(used.items())
     )
-    inputs = ["input_ids", "attention_mask"] if family == "roberta" else ["input_ids", "token_type_ids", "attention_mask"]
+    inputs = (
+        ["input_ids", "attention_mask"] if family == "roberta" else ["input_ids", "token_type_ids", "attention_mask"]
+    )
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, model_input_names=inputs, **names)
 
 

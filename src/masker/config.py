@@ -7,6 +7,7 @@ whoever comes later wins. All problems found are reported together, one line eac
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -171,18 +172,18 @@ def build_settings(
     for layer in layers:
         _merge(merged, layer or {})
     for override in overrides:
-        _merge(merged, _parse_override(override))
+        _merge(merged, _parse_override(override), unset=True)
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
         raise ConfigError("\n".join(_explain(problem) for problem in error.errors())) from None
 
 
-def _merge(into: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]]) -> None:
+def _merge(into: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]], *, unset: bool = False) -> None:
     for section, keys in new.items():
         if not isinstance(keys, dict):
             raise ConfigError(f"section '{section}' must hold keys and values; got {keys!r}")
-        into.setdefault(section, {}).update({key: value for key, value in keys.items() if value is not None})
+        into.setdefault(section, {}).update({key: value for key, value in keys.items() if value is not None or unset})
 
 
 def _read_config_file(path: Path) -> dict[str, dict[str, Any]]:
@@ -190,6 +191,8 @@ def _read_config_file(path: Path) -> dict[str, dict[str, Any]]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"config file '{path}' does not exist; give the path of a YAML or JSON file") from None
+    except OSError as error:
+        raise ConfigError(f"config file '{path}' cannot be read: {error.strerror}; give a YAML or JSON file") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"config file '{path}' is not YAML or JSON: {' '.join(str(error).split())}") from None
     if content is None:
@@ -210,10 +213,8 @@ def _parse_override(override: str) -> dict[str, dict[str, Any]]:
         value = raw
     # YAML 1.1 reads 1e-3 as a string; JSON does not.
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             value = json.loads(value)
-        except ValueError:
-            value = raw
     return {section: {key: value}}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from masker.classifier import MaskerClassifier
 from masker.config import DataSettings, Settings
 from masker.data import Documents, check_classes, read_documents
-from masker.errors import ConfigError
+from masker.errors import ConfigError, MaskerError
 from masker.keywords import KeywordSet
 from masker.modeling.backbone import load_backbone
 from masker.modeling.checkpoint import check_output, load_manifest
@@ -56,7 +56,13 @@ def train_run(data: str, output: str | Path, settings: Settings, *, restart: boo
     folder = check_output(output)
     documents = read_training_documents(data, settings)
     work = _open_work_folder(folder, documents, settings, restart)
-    classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
+    try:
+        classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
+    except MaskerError:
+        # Refused before any training was done: leave nothing behind.
+        if not any(entry.is_dir() for entry in work.iterdir()):
+            shutil.rmtree(work)
+        raise
     classifier.save(folder)
     shutil.rmtree(work, ignore_errors=True)
     return RunSummary(classifier, folder, len(documents), documents.skipped, time.monotonic() - start)

@@ -141,7 +141,9 @@ def test_predict_writes_a_file_atomically(place, tmp_path):
 
 
 def test_predict_survives_a_reader_that_leaves(place):
-    command = f"{sys.executable} -c 'from masker.cli import main; main()' predict {place / 'model'} {place / 'test.jsonl'}"
+    command = (
+        f"{sys.executable} -c 'from masker.cli import main; main()' predict {place / 'model'} {place / 'test.jsonl'}"
+    )
     done = subprocess.run(f"{command} | head -1", shell=True, capture_output=True, text=True, check=False)
     assert json.loads(done.stdout)["label"]
     assert "Traceback" not in done.stderr
@@ -260,6 +262,7 @@ class TestBadInput:
             output = tmp_path / "refused"
             done = run("train", str(data), "--output", str(output), *training_options(tiny_backbones["bert"]), *options)
             assert not output.exists()
+            assert not output.with_name("refused.partial").exists()
             return one_line(done)
 
         return call

@@ -118,7 +118,13 @@ def test_checkpoints_hold_no_pickle(documents, tiny_settings, tmp_path, monkeypa
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", listing)
     train_method(documents, CLASSES, tiny_settings(training={"method": "vanilla"}), tmp_path)
-    assert names == {"model.safetensors", "optimizer.safetensors", "schedule.json", "random_0.json", "trainer_state.json"}
+    assert names == {
+        "model.safetensors",
+        "optimizer.safetensors",
+        "schedule.json",
+        "random_0.json",
+        "trainer_state.json",
+    }
 
 
 def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):

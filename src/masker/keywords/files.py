@@ -19,7 +19,7 @@ def read_keywords(path: str | Path, tokenizer: Any) -> KeywordSet:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(
             f"keywords must be attention, frequency, random or a file of words; there is no file '{path}'"
@@ -32,8 +32,10 @@ def read_keywords(path: str | Path, tokenizer: Any) -> KeywordSet:
         return keywords_from_words(text.splitlines(), tokenizer)
     if isinstance(content, dict):
         saved = KeywordSet.from_json(content)
-        if saved.vocabulary_size == len(tokenizer) and all(
-            keyword.word == _spelled(tokenizer, keyword.token_ids) for keyword in saved
+        if (
+            len(saved)
+            and saved.vocabulary_size == len(tokenizer)
+            and all(keyword.word == _spelled(tokenizer, keyword.token_ids) for keyword in saved)
         ):
             return saved
         return keywords_from_words([word.removeprefix("##") for word in saved.words], tokenizer)

@@ -47,8 +47,8 @@ class KeywordSet:
 
     @property
     def words(self) -> list[str]:
-        """The keywords as a person reads them, best first."""
-        return [keyword.word for keyword in self.keywords]
+        """The keywords as a person reads them, best first; a word of several token forms once."""
+        return list(dict.fromkeys(keyword.word for keyword in self.keywords))
 
     @cached_property
     def target_ids(self) -> Ids:

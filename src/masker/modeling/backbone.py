@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from masker.config import Head, ModelSettings
+from masker.data.reach import cache_only_when_unreachable
 from masker.errors import ModelError
 from masker.modeling.embedded import EMBEDDED, embedded_folder
+from masker.modeling.quiet import quiet_transformers
 
 #: 1-vs-rest is transformers' multi-label form, so that its own pipeline applies a sigmoid to each class.
 PROBLEM_TYPES: dict[Head, str] = {
@@ -49,9 +52,13 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
         label2id={label: index for index, label in enumerate(labels)},
         problem_type=PROBLEM_TYPES[settings.head],
     )
-    if getattr(classifier.config, "is_decoder", False) or tokenizer.mask_token_id is None:
+    if (
+        getattr(classifier.config, "is_decoder", False)
+        or tokenizer.mask_token_id is None
+        or tokenizer.pad_token_id is None
+    ):
         raise ModelError(
-            f"backbone '{settings.backbone}' is no bidirectional encoder with a mask token; "
+            f"backbone '{settings.backbone}' is no bidirectional encoder with mask and padding tokens; "
             "use one of the BERT, RoBERTa, ALBERT, DeBERTa, ... families"
         )
     return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
@@ -62,7 +69,8 @@ def load_tokenizer(source: str, trust_remote_code: bool = False) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=trust_remote_code)
+        with _reached(source):
+            tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=trust_remote_code)
     except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
         raise _unreachable(source, "tokenizer", error) from None
     if not tokenizer.is_fast:
@@ -74,23 +82,15 @@ def load_classifier(source: str, trust_remote_code: bool = False, **config: Any)
     """Open the sequence classifier of a folder or hub id; only safetensors weights are read."""
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification
-    from transformers.utils import logging as transformers_logging
 
-    # A fresh head is what we ask for; the report that it is "newly initialized" would only alarm the user.
-    verbosity = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()
-    progress = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
     try:
-        return AutoModelForSequenceClassification.from_pretrained(
-            source, use_safetensors=True, trust_remote_code=trust_remote_code, dtype="float32", **config
-        )
+        # A fresh head is what we ask for; the report that it is "newly initialized" would only alarm the user.
+        with quiet_transformers(), _reached(source):
+            return AutoModelForSequenceClassification.from_pretrained(
+                source, use_safetensors=True, trust_remote_code=trust_remote_code, dtype="float32", **config
+            )
     except (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise _unreachable(source, "weights", error) from None
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if progress:
-            transformers_logging.enable_progress_bar()
 
 
 def encoder_length(wanted: int, tokenizer: Any, classifier: Any) -> int:
@@ -115,12 +115,19 @@ def _resolve(backbone: str) -> str:
     return backbone
 
 
+def _reached(source: str) -> AbstractContextManager[Any]:
+    """A folder needs no hub; for an id the hub is asked first whether it is there at all."""
+    return nullcontext() if Path(source).is_dir() else cache_only_when_unreachable()
+
+
 def _unreachable(source: str, part: str, error: Exception) -> ModelError:
     reason = " ".join(str(error).split())[:160]
     if Path(source).is_dir():
         return ModelError(
             f"the {part} in folder '{source}' cannot be opened ({reason}); is it a complete model folder?"
         )
+    if "connect" in reason:
+        reason = "the hub does not answer, and its cache does not have the model"
     names = ", ".join(f"'{name}'" for name in EMBEDDED)
     return ModelError(
         f"backbone '{source}' is no embedded model ({names}), no folder, and no model that the hub gave us; "

@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from masker.errors import ConfigError, ModelError
+from masker.modeling.quiet import quiet_transformers
 
 MANIFEST = "masker.json"
 TENSORS = "masker.safetensors"
@@ -57,6 +58,7 @@ def save_folder(
     Raises:
         ConfigError: When the folder exists, or the disk does not take it (nothing is left behind then).
     """
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     folder = check_output(path)
@@ -65,8 +67,9 @@ def save_folder(
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         temporary.chmod(0o755)
-        classifier.save_pretrained(temporary)
-        tokenizer.save_pretrained(temporary)
+        with quiet_transformers():
+            classifier.save_pretrained(temporary)
+            tokenizer.save_pretrained(temporary)
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / TENSORS)
         (temporary / MANIFEST).write_text(
             json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1), encoding="utf-8"
@@ -74,7 +77,7 @@ def save_folder(
         if folder.is_dir():
             folder.rmdir()
         os.replace(temporary, folder)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
             f"the model cannot be written to '{folder}' ({reason}); free space or choose another"
@@ -118,7 +121,7 @@ def load_manifest(path: str | Path) -> ModelFolder:
     folder = check_folder(path)
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        version = manifest["format"]
+        version = int(manifest["format"])
         tensors = load_file(folder / TENSORS)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise ModelError(f"model folder '{path}' is damaged ({_reason(error)}); restore or retrain it") from None
@@ -133,13 +136,16 @@ def _reason(error: Exception) -> str:
 
 def _is_pickle(file: Path) -> bool:
     """By name, or by content: a raw pickle, or a zip archive (torch.save) with one inside."""
-    if file.suffix in _PICKLE_SUFFIXES:
+    if file.suffix.lower() in _PICKLE_SUFFIXES:
         return True
     with file.open("rb") as stream:
-        start = stream.read(4)
+        start = stream.read(9)
+    # A safetensors file starts with the length of its header, whose bytes can be those of a pickle (80 02), and "{".
+    if file.suffix == ".safetensors" and start[8:] == b"{":
+        return False
     if len(start) >= 2 and start[0] == 0x80 and start[1] <= 5:
         return True
-    if start == b"PK\x03\x04":
+    if start[:4] == b"PK\x03\x04":
         try:
             with zipfile.ZipFile(file) as archive:
                 return any(name.endswith(".pkl") for name in archive.namelist())

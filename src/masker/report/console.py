@@ -38,7 +38,7 @@ def print_training(summary: Any) -> None:
     if summary.skipped:
         out.print(f"left out {summary.skipped} rows without text or label")
     if classifier.keywords_ is not None:
-        shown = ", ".join(dict.fromkeys(classifier.keywords_.words[:12]))
+        shown = ", ".join(classifier.keywords_.words[:12])
         out.print(f"{len(classifier.keywords_)} keywords ({classifier.keywords_.source}): {shown} …", markup=False)
     if classifier.threshold_ is not None:
         out.print(f"a text is out-of-distribution when its ood_score exceeds {classifier.threshold_:.4g}")

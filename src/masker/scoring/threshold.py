@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 def quantile_threshold(id_scores: npt.NDArray[np.floating], false_alarm_rate: float) -> float:
-    """The smallest of ``id_scores`` that at most a share ``false_alarm_rate`` of them exceeds.
+    """A score that at most a share ``false_alarm_rate`` of ``id_scores`` exceeds: their upper empirical quantile.
 
     A document is out-of-distribution when its score is *greater* than the threshold. A quantile of held-out scores:
     right on average, with an error that shrinks with the number of held-out documents.

@@ -28,7 +28,7 @@ from masker.modeling.backbone import Backbone, load_backbone
 from masker.modeling.inference import content_special_ids
 from masker.modeling.network import MaskerNetwork
 from masker.training.keyword_stage import choose_keywords
-from masker.training.state import last_complete_checkpoint
+from masker.training.state import checkpoint_step, last_complete_checkpoint
 from masker.training.trainer import MaskerTrainer
 
 _log = logging.getLogger("masker")
@@ -173,7 +173,7 @@ def _train_stage(
     else:
         checkpoint = last_complete_checkpoint(folder)
         for leftover in folder.glob("checkpoint-*"):
-            if checkpoint is None or int(leftover.name.split("-")[1]) > int(checkpoint.name.split("-")[1]):
+            if checkpoint is None or checkpoint_step(leftover) > checkpoint_step(checkpoint):
                 shutil.rmtree(leftover)
         if checkpoint is not None:
             _log.info("resuming %s from %s", stage, checkpoint.name)

@@ -76,14 +76,18 @@ def load_random_state(folder: Path, process: int) -> None:
         torch.cuda.set_rng_state_all([torch.tensor(values, dtype=torch.uint8) for values in state["cuda"]])
 
 
+def checkpoint_step(checkpoint: Path) -> int:
+    """The step after which a checkpoint was written."""
+    return int(checkpoint.name.rpartition("-")[2])
+
+
 def last_complete_checkpoint(folder: Path) -> Path | None:
     """The newest checkpoint that was written to its end.
 
     The Trainer writes ``trainer_state.json`` last, so a checkpoint whose state file is missing or cut short belongs
     to an interrupted save and is passed over.
     """
-    checkpoints = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]), reverse=True)
-    for checkpoint in checkpoints:
+    for checkpoint in sorted(folder.glob("checkpoint-[0-9]*"), key=checkpoint_step, reverse=True):
         try:
             json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):

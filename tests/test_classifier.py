@@ -1,0 +1,165 @@
+"""MaskerClassifier keeps scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from masker import ConfigError, DataError, MaskerClassifier, MaskerError
+from tests.conftest import make_corpus
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_backbones):
+    def make(**parameters):
+        settings = {"training": {"batch_size": 8, "learning_rate": 2e-3, "precision": "fp32"}}
+        return MaskerClassifier(
+            **{"backbone": tiny_backbones["bert"], "epochs": 2, "max_length": 48, "keywords": "frequency",
+               "settings": settings, **parameters}
+        )  # fmt: skip
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def fitted(tiny):
+    return tiny(epochs=5).fit(*make_corpus(90))
+
+
+def test_parameters_survive_clone(tiny):
+    original = tiny(seed=3, false_alarm_rate=0.1)
+    copy = clone(original)
+    assert copy.get_params() == original.get_params()
+    assert copy.set_params(seed=4).seed == 4
+
+
+def test_works_in_pipelines_and_cross_validation(tiny):
+    texts, labels = make_corpus(60)
+    shout = FunctionTransformer(lambda items: [text.upper() for text in items])
+    pipeline = make_pipeline(shout, tiny(epochs=1)).fit(texts, labels)
+    assert len(pipeline.predict(texts[:4])) == 4
+    scores = cross_val_score(tiny(epochs=1), texts, labels, cv=2, error_score="raise")
+    assert len(scores) == 2
+
+
+def test_predict_proba_goes_with_classes(fitted):
+    texts, _ = make_corpus(10, seed=1)
+    probabilities = fitted.predict_proba(texts)
+    assert probabilities.shape == (10, 3)
+    assert ((probabilities >= 0) & (probabilities <= 1)).all()
+    np.testing.assert_array_equal(fitted.predict(texts), fitted.classes_[probabilities.argmax(axis=1)])
+    assert fitted.classes_.tolist() == ["food", "space", "sport"]
+
+
+def test_multi_class_probabilities_sum_to_one(tiny):
+    texts, labels = make_corpus(45)
+    model = tiny(head="multi-class", epochs=1).fit(texts, labels)
+    np.testing.assert_allclose(model.predict_proba(texts).sum(axis=1), 1.0)
+
+
+def test_scores_decisions_and_predictions_agree(fitted):
+    texts, _ = make_corpus(20, seed=2)
+    answers = fitted.predict_texts(texts)
+    np.testing.assert_allclose([answer.ood_score for answer in answers], fitted.ood_score(texts))
+    assert [answer.is_ood for answer in answers] == fitted.is_ood(texts).tolist()
+    assert [answer.is_ood for answer in answers] == [answer.ood_score > fitted.threshold_ for answer in answers]
+
+
+def test_stream_equals_batch_and_is_lazy(fitted, monkeypatch):
+    from masker import classifier
+
+    monkeypatch.setattr(classifier, "STREAM_CHUNK", 4)
+    texts, _ = make_corpus(10, seed=2)
+    seen = []
+
+    def source():
+        for text in texts:
+            seen.append(text)
+            yield text
+
+    stream = fitted.predict_stream(source())
+    first = next(stream)
+    assert len(seen) == 4
+    rest = list(stream)
+    expected = fitted.predict_texts(texts)
+    assert [answer.label for answer in [first, *rest]] == [answer.label for answer in expected]
+    np.testing.assert_allclose(
+        [answer.ood_score for answer in [first, *rest]], [answer.ood_score for answer in expected], rtol=1e-4
+    )
+
+
+def test_order_and_batching_do_not_change_an_answer(fitted):
+    texts, _ = make_corpus(30, seed=6)
+    together = fitted.doc_logits(texts)
+    alone = np.concatenate([fitted.doc_logits([text]) for text in texts])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_labels_keep_their_type(tiny):
+    texts, labels = make_corpus(45)
+    numbers = [{"space": 10, "food": 9, "sport": 2}[label] for label in labels]
+    model = tiny(epochs=1).fit(texts, numbers)
+    assert model.classes_.tolist() == [2, 9, 10]
+    assert model.predict(texts[:3]).dtype.kind == "i"
+    assert isinstance(model.predict_texts(texts[:1])[0].label, int)
+
+
+def test_labels_keep_their_type_over_save_and_load(tiny, tmp_path):
+    texts, labels = make_corpus(45)
+    model = tiny(epochs=1).fit(texts, [{"space": 10, "food": 9, "sport": 2}[label] for label in labels])
+    again = MaskerClassifier.load(model.save(tmp_path / "m"))
+    assert again.classes_.tolist() == [2, 9, 10]
+
+
+def test_pairs_are_tuples(tiny):
+    texts, labels = make_corpus(45)
+    pairs = list(zip(texts, reversed(texts), strict=True))
+    model = tiny(epochs=1).fit(pairs, labels)
+    assert len(model.predict(pairs[:2])) == 2
+
+
+def test_empty_input_gives_empty_output(fitted):
+    assert fitted.predict_texts([]) == []
+    assert fitted.predict_proba([]).shape == (0, 3)
+
+
+def test_threshold_follows_the_false_alarm_rate(tiny):
+    texts, labels = make_corpus(120)
+    loose, strict = (tiny(false_alarm_rate=rate, epochs=1).fit(texts, labels).threshold_ for rate in (0.5, 0.01))
+    assert loose < strict
+
+
+def test_save_refuses_to_overwrite_and_can_be_told_to(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    with pytest.raises(ConfigError, match="already exists"):
+        fitted.save(tmp_path / "model")
+    fitted.save(tmp_path / "model", overwrite=True)
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.txt").write_text("years of work")
+    with pytest.raises(MaskerError):
+        fitted.save(tmp_path / "precious", overwrite=True)
+    assert (tmp_path / "precious" / "thesis.txt").exists()
+
+
+def test_misuse_is_told_in_one_line(tiny, fitted):
+    with pytest.raises(MaskerError, match="not trained"):
+        tiny().predict(["text"])
+    with pytest.raises(DataError, match="one label for each text"):
+        tiny().fit(["a", "b"], ["x"])
+    with pytest.raises(DataError, match="put it into a list"):
+        fitted.predict("one string")
+    with pytest.raises(DataError, match="must be strings"):
+        fitted.predict(["text", None])
+    with pytest.raises(ConfigError, match="head"):
+        tiny(head="softmax").fit(*make_corpus(9))
+
+
+def test_own_keywords_from_a_file(tiny, tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("rocket\nbread\ngoal\n")
+    model = tiny(keywords=str(words), epochs=1).fit(*make_corpus(45))
+    assert model.keywords_.words == ["rocket", "bread", "goal"]
