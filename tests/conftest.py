@@ -127,7 +127,13 @@ def tiny_settings(tiny_backbones: dict[str, str]):
     def build(family: str = "bert", **sections):
         base = {
             "model": {"backbone": tiny_backbones[family], "max_length": 48},
-            "training": {"epochs": 2, "batch_size": 8, "learning_rate": 2e-3, "precision": "fp32"},
+            "training": {
+                "epochs": 2,
+                "batch_size": 8,
+                "learning_rate": 2e-3,
+                "head_lr_scale": 1.0,
+                "precision": "fp32",
+            },
         }
         return build_settings(base, sections)
 

@@ -16,7 +16,7 @@ from tests.conftest import make_corpus
 @pytest.fixture(scope="module")
 def tiny(tiny_backbones):
     def make(**parameters):
-        settings = {"training": {"batch_size": 8, "learning_rate": 2e-3, "precision": "fp32"}}
+        settings = {"training": {"batch_size": 8, "learning_rate": 2e-3, "head_lr_scale": 1.0, "precision": "fp32"}}
         return MaskerClassifier(
             **{"backbone": tiny_backbones["bert"], "epochs": 2, "max_length": 48, "keywords": "frequency",
                "settings": settings, **parameters}

@@ -98,6 +98,8 @@ class TrainingSettings(_Section):
     gradient_accumulation: int = Field(default=1, ge=1)
     learning_rate: float = Field(default=5e-5, gt=0.0)
     embedding_lr_scale: float = Field(default=0.5, ge=0.0)
+    #: New heads start from nothing: at 5e-5 for the encoder they learn at 1e-3, Adam's usual rate for a new layer.
+    head_lr_scale: float = Field(default=20.0, ge=0.0)
     weight_decay: float = Field(default=0.0, ge=0.0)
     warmup_fraction: float = Field(default=0.1, ge=0.0, le=1.0)
     max_grad_norm: float = Field(default=1.0, ge=0.0)

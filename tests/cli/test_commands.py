@@ -93,7 +93,7 @@ def place(tmp_path_factory, tiny_backbones):
 def training_options(backbone: str) -> list[str]:
     return [
         *("--backbone", backbone, "--epochs", "2", "--batch-size", "8", "--learning-rate", "2e-3"),
-        *("--max-length", "48", "--set", "training.precision=fp32"),
+        *("--max-length", "48", "--set", "training.precision=fp32", "--set", "training.head_lr_scale=1"),
     ]
 
 

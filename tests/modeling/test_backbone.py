@@ -6,10 +6,12 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from masker.config import ModelSettings
 from masker.errors import ModelError
 from masker.modeling.backbone import encoder_length, load_backbone
+from tests.conftest import FAMILIES
 
 
 def test_the_embedded_backbone_opens_by_name():
@@ -35,6 +37,15 @@ def test_heads_are_transformers_own_problem_types(tiny_backbones, head, problem_
     config = load_backbone(settings, classes).classifier.config
     assert config.problem_type == problem_type
     assert config.num_labels == outputs
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_new_one_vs_rest_head_starts_at_the_prior(tiny_backbones, family):
+    """With C = 5 classes each sigmoid starts near 1/5, whatever the text."""
+    backbone = load_backbone(ModelSettings(backbone=tiny_backbones[family]), list("abcde"))
+    ids = torch.randint(6, 60, (4, 8))
+    logits = backbone.classifier.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+    torch.testing.assert_close(logits.sigmoid(), torch.full((4, 5), 0.2), atol=0.05, rtol=0)
 
 
 def test_unknown_names_say_what_to_do():

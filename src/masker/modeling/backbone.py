@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -61,6 +62,8 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
             f"backbone '{settings.backbone}' is no bidirectional encoder with mask and padding tokens; "
             "use one of the BERT, RoBERTa, ALBERT, DeBERTa, ... families"
         )
+    if settings.head == "one-vs-rest":
+        _start_at_the_prior(classifier)
     return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
 
 
@@ -101,6 +104,21 @@ def encoder_length(wanted: int, tokenizer: Any, classifier: Any) -> int:
     padding = getattr(table, "padding_idx", None)
     usable = positions - (padding + 1 if padding is not None else 0)
     return int(min(wanted, usable, tokenizer.model_max_length))
+
+
+def _start_at_the_prior(classifier: Any) -> None:
+    """Let each sigmoid of a new 1-vs-rest head start at 1/C instead of 1/2.
+
+    C − 1 of C targets are 0. A head that starts at 1/2 first spends its steps on pushing all outputs down, in which the
+    encoder learns nothing about classes.
+    """
+    import torch
+
+    n_classes = classifier.config.num_labels
+    heads = [module for module in classifier.modules() if isinstance(module, torch.nn.Linear)]
+    last = heads[-1]
+    if last.out_features == n_classes and last.bias is not None and n_classes > 1:
+        torch.nn.init.constant_(last.bias, -math.log(n_classes - 1))
 
 
 def _resolve(backbone: str) -> str:

@@ -60,6 +60,11 @@ class MaskerNetwork(nn.Module):
             result["token_logits"] = self.token_head(positions)
         return result
 
+    def encoder_parameter_names(self) -> set[str]:
+        """Names of the pre-trained parameters; the others belong to new heads."""
+        prefix = f"classifier.{self.classifier.base_model_prefix}."
+        return {name for name, _ in self.named_parameters() if name.startswith(prefix)}
+
     def embedding_parameter_names(self) -> set[str]:
         """Names of the parameters of the embedding layers (words, positions, segments and their norm)."""
         prefix = f"classifier.{self.classifier.base_model_prefix}.embeddings."

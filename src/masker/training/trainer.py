@@ -130,20 +130,22 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         if self.optimizer is None:
             slow = self.model.embedding_parameter_names() if self._regularised else set()
             decay = set(self.get_decay_parameter_names(self.model))
-            groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
+            training, encoder = self.settings.training, self.model.encoder_parameter_names()
+            groups: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
             for name, parameter in self.model.named_parameters():
                 if parameter.requires_grad:
-                    groups.setdefault((name in slow, name in decay), []).append(parameter)
+                    scale = training.embedding_lr_scale if name in slow else 1.0
+                    scale = scale if name in encoder else training.head_lr_scale
+                    groups.setdefault((scale, name in decay), []).append(parameter)
             optimizer_class, options = self.get_optimizer_cls_and_kwargs(self.args, self.model)
-            rate = self.args.learning_rate
             self.optimizer = optimizer_class(
                 [
                     {
                         "params": parameters,
                         "weight_decay": self.args.weight_decay if decayed else 0.0,
-                        "lr": rate * self.settings.training.embedding_lr_scale if slowed else rate,
+                        "lr": self.args.learning_rate * scale,
                     }
-                    for (slowed, decayed), parameters in groups.items()
+                    for (scale, decayed), parameters in groups.items()
                 ],
                 **options,
             )
