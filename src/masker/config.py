@@ -72,10 +72,11 @@ class KeywordSettings(_Section):
 
 
 class MaskingSettings(_Section):
-    """The paper's p and q."""
+    """The paper's p and q, and what becomes of a masked context word: replaced by the mask token, or left out."""
 
     keyword_mask_prob: float = Field(default=0.5, ge=0.0, le=1.0)
     context_mask_prob: float = Field(default=0.9, ge=0.0, le=1.0)
+    context: Literal["mask", "drop"] = "mask"
 
 
 class LossSettings(_Section):

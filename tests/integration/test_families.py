@@ -117,6 +117,38 @@ def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings,
 
 
 @families
+def test_dropping_the_context_keeps_the_same_tokens_as_masking_it(trained, tiny_settings, family):
+    """x^ by ``drop`` is x^ by ``mask`` without its mask tokens, padded with the padding id."""
+    model, _ = trained(family)
+    tokenizer = model._tokenizer
+    texts, _ = make_corpus(12, seed=5)
+    encoded = encode(tokenizer, texts, None, 32)
+    batches = {}
+    for context in ("mask", "drop"):
+        views = make_views(tiny_settings(family, masking={"context": context}), model.keywords_, tokenizer)
+        collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views)
+        batches[context] = collator([encoded[row] for row in range(12)])
+    masked = batches["mask"]["input_ids"][batches["mask"]["view_of_row"] == 2]
+    dropped, inside = batches["drop"]["context_input_ids"], batches["drop"]["context_attention_mask"].bool()
+    assert not (batches["drop"]["view_of_row"] == 2).any()
+    assert inside.sum() < (masked != tokenizer.pad_token_id).sum()
+    for row in range(12):
+        kept = masked[row][(masked[row] != tokenizer.mask_token_id) & (masked[row] != tokenizer.pad_token_id)]
+        assert dropped[row][inside[row]].tolist() == kept.tolist()
+    assert (dropped[~inside] == tokenizer.pad_token_id).all()
+
+
+@families
+def test_training_with_dropped_context(tiny_settings, family, tmp_path):
+    settings = tiny_settings(family, masking={"context": "drop"}, keywords={"source": "frequency"})
+    with _record_losses() as history:
+        train_method(documents(45), ["food", "space", "sport"], settings, tmp_path)
+    values = [line["L_MER"] for line in history if "L_MER" in line]
+    assert values
+    assert np.isfinite(values).all()
+
+
+@families
 def test_the_three_losses_fall(trained, family):
     _, history = trained(family)
     steps = [line for line in history if "L_MKR" in line]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from masker.masking.views import mask_context, mask_keywords
+from masker.masking.views import drop_tokens, mask_context, mask_keywords
 
 MASK = 99
 # [CLS] 7 8 7 9 [SEP] [PAD]; 7 is the keyword.
@@ -88,3 +88,19 @@ def test_views_change_exactly_what_they_may(ids, keywords, content, uniform, pro
     np.testing.assert_array_equal(masked, content & ~keywords & drawn)
     np.testing.assert_array_equal(context_masked[keywords], ids[keywords])
     np.testing.assert_array_equal(context_masked[~content], ids[~content])
+
+
+def test_dropped_context_by_hand():
+    """Two rows of 6; what is dropped and the padding go, the rest moves together, in order.
+
+    Row 0: 1 7 8 7 9 2 without 8 and 9 is 1 7 7 2. Row 1: 1 5 2 and three of padding, nothing dropped, is 1 5 2.
+    """
+    ids = np.array([[1, 7, 8, 7, 9, 2], [1, 5, 2, 0, 0, 0]])
+    types = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 0]])
+    dropped = np.array([[0, 0, 1, 0, 1, 0], [0, 0, 0, 0, 0, 0]], dtype=bool)
+    attention = np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]])
+    short = drop_tokens({"input_ids": ids, "token_type_ids": types}, dropped, attention)
+    np.testing.assert_array_equal(short["attention_mask"], [[1, 1, 1, 1], [1, 1, 1, 0]])
+    np.testing.assert_array_equal(short["input_ids"][0], [1, 7, 7, 2])
+    np.testing.assert_array_equal(short["input_ids"][1][:3], [1, 5, 2])
+    np.testing.assert_array_equal(short["token_type_ids"][0], [0, 0, 1, 1])

@@ -17,14 +17,13 @@ from masker.errors import ConfigError
 from masker.progress import progress_bar
 from masker.provenance import provenance
 
-#: Settings that fit the demonstration into a few minutes on two cores; everything else is the package's default.
+#: Sizes and settings that fit the demonstration into a few minutes on two cores; everything else is the package's default.
 TRAIN_DOCUMENTS = 1000
 TEST_DOCUMENTS = 500
 CLASS_RATIO = 0.25
 SPLIT_SEED = 0
 DEMO_SETTINGS: dict[str, dict[str, Any]] = {
     "model": {"head": "one-vs-rest", "max_length": 64},
-    "training": {"epochs": 3, "seed": 0},
 }
 
 SENTENCES = (

@@ -1,14 +1,16 @@
 """The collator: documents in, one padded batch with all views out.
 
 The rows of a batch are the B documents, then the keyword-masked views of those documents that have a masked keyword,
-then the context-masked views. One forward pass serves them all; ``document_of_row`` tells whose view a row is.
+then the context-masked views. One forward pass serves them all; ``document_of_row`` tells whose view a row is. Where
+context words are dropped instead of masked, those views are so much shorter that they make a batch of their own,
+``context_input_ids`` and so on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,7 @@ import torch
 
 from masker.keywords import KeywordSet
 from masker.masking.draws import document_draws
-from masker.masking.views import mask_context, mask_keywords
+from masker.masking.views import drop_tokens, mask_context, mask_keywords
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Views:
     seed: int
     keyword_view: bool
     context_view: bool
+    context: Literal["mask", "drop"] = "mask"
 
 
 class Collator:
@@ -101,11 +104,14 @@ class Collator:
             extra["masked_columns"] = column
             extra["keyword_labels"] = views.keywords.target_index[input_ids[owners][view_row, column]]
         if views.context_view:
-            masked_ids, _ = mask_context(
+            masked_ids, masked = mask_context(
                 input_ids, keyword_positions, content, context_draws, views.context_mask_prob, views.mask_id
             )
-            ids.append(masked_ids)
-            document_of_row.append(np.arange(n_documents))
+            if views.context == "mask":
+                ids.append(masked_ids)
+                document_of_row.append(np.arange(n_documents))
+            else:
+                extra |= self._dropped_context(batch, masked)
         owner = np.concatenate(document_of_row)
         stacked = {name: values[owner] for name, values in batch.items() if name != "input_ids"}
         stacked["input_ids"] = np.concatenate(ids)
@@ -115,3 +121,13 @@ class Collator:
             np.arange(3), [n_documents, n_keyword_rows, len(owner) - n_documents - n_keyword_rows]
         )
         return stacked, extra
+
+    def _dropped_context(
+        self, batch: dict[str, npt.NDArray[np.int64]], dropped: npt.NDArray[np.bool_]
+    ) -> dict[str, npt.NDArray[np.int64]]:
+        rows = {name: values for name, values in batch.items() if name != "attention_mask"}
+        short = drop_tokens(rows, dropped, batch["attention_mask"])
+        inside = short["attention_mask"].astype(bool)
+        # RoBERTa numbers positions by which ids are padding, so padding must hold the padding id.
+        short["input_ids"] = np.where(inside, short["input_ids"], self.pad_id)
+        return {f"context_{name}": values for name, values in short.items()}

@@ -55,3 +55,27 @@ def mask_context(
     """
     masked = content & ~keyword_positions & (uniform < context_mask_prob)
     return np.where(masked, mask_id, input_ids), masked
+
+
+def drop_tokens(rows: dict[str, Ids], dropped: Flags, attention_mask: Ids) -> dict[str, Ids]:
+    """The other reading of x^ = x − c^: the tokens of c^ are left out and the rest moves together.
+
+    The paper says of the context words both that they are "masked" and that they are "dropped". Without them a row is
+    about a tenth as long.
+
+    Args:
+        rows: (B, T) arrays to shorten alike, such as token ids and token types.
+        dropped: (B, T) flags of c^.
+        attention_mask: (B, T) 0 at padding, which is left out as well.
+
+    Returns:
+        The same arrays and ``attention_mask``, (B, S) with S the length of the longest row that is left; where a row is
+        shorter, its padding holds whatever stood in places left out and is masked.
+    """
+    kept = attention_mask.astype(bool) & ~dropped
+    lengths = kept.sum(axis=1)
+    # A stable sort by "left out" moves what is kept to the front, in its old order.
+    order = np.argsort(~kept, axis=1, kind="stable")[:, : int(lengths.max())]
+    short = {name: np.take_along_axis(values, order, axis=1) for name, values in rows.items()}
+    short["attention_mask"] = (np.arange(order.shape[1]) < lengths[:, None]).astype(np.int64)
+    return short

@@ -36,8 +36,11 @@ class MaskerNetwork(nn.Module):
         token_type_ids: torch.Tensor | None = None,
         masked_rows: torch.Tensor | None = None,
         masked_columns: torch.Tensor | None = None,
+        context_input_ids: torch.Tensor | None = None,
+        context_attention_mask: torch.Tensor | None = None,
+        context_token_type_ids: torch.Tensor | None = None,
     ) -> dict[str, torch.Tensor]:
-        """Run all rows in one pass.
+        """Run all rows in one pass, and short context views in a second one.
 
         Args:
             input_ids: (R, T) documents and views.
@@ -45,20 +48,35 @@ class MaskerNetwork(nn.Module):
             token_type_ids: (R, T), for encoders that have them.
             masked_rows: (M,) row of each masked keyword.
             masked_columns: (M,) its column. f_tok is evaluated at these positions only.
+            context_input_ids: (B, S) documents whose masked context is dropped, shorter than the others.
+            context_attention_mask: (B, S).
+            context_token_type_ids: (B, S).
 
         Returns:
-            ``doc_logits`` (R, C) and, with a token head and masked positions, ``token_logits`` (M, K).
+            ``doc_logits`` (R, C); with a token head and masked positions ``token_logits`` (M, K); with dropped context
+            ``context_doc_logits`` (B, C).
         """
-        inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
-        if token_type_ids is not None:
-            inputs["token_type_ids"] = token_type_ids
         reconstruct = self.token_head is not None and masked_rows is not None
-        output = self.classifier(**inputs, output_hidden_states=reconstruct)
+        output = self._encode(input_ids, attention_mask, token_type_ids, output_hidden_states=reconstruct)
         result = {"doc_logits": output.logits}
         if self.token_head is not None and masked_rows is not None:
             positions = output.hidden_states[-1][masked_rows, masked_columns]  # (M, H)
             result["token_logits"] = self.token_head(positions)
+        if context_input_ids is not None:
+            context = self._encode(context_input_ids, context_attention_mask, context_token_type_ids)
+            result["context_doc_logits"] = context.logits
         return result
+
+    def _encode(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None,
+        token_type_ids: torch.Tensor | None,
+        **options: Any,
+    ) -> Any:
+        # Encoders without segments do not take the argument at all.
+        segments = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
+        return self.classifier(input_ids=input_ids, attention_mask=attention_mask, **segments, **options)
 
     def encoder_parameter_names(self) -> set[str]:
         """Names of the pre-trained parameters; the others belong to new heads."""

@@ -25,6 +25,7 @@ from masker.errors import DataError
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.modeling.backbone import Backbone, load_backbone
+from masker.modeling.fast_dropout import fast_dropout_in
 from masker.modeling.inference import content_special_ids
 from masker.modeling.network import MaskerNetwork
 from masker.training.keyword_stage import choose_keywords
@@ -122,6 +123,7 @@ def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) 
         seed=settings.training.seed,
         keyword_view=keyword_view,
         context_view=context_view,
+        context=settings.masking.context,
     )
 
 
@@ -177,7 +179,8 @@ def _train_stage(
                 shutil.rmtree(leftover)
         if checkpoint is not None:
             _log.info("resuming %s from %s", stage, checkpoint.name)
-        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        with fast_dropout_in(network.classifier):
+            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         if trainer.args.should_save:
             temporary = finished.with_suffix(".tmp")
             save_file({name: tensor.contiguous() for name, tensor in network.state_dict().items()}, temporary)

@@ -24,7 +24,12 @@ from masker.training import state as run_state
 from masker.training.batches import LengthGroupedBatches
 from masker.training.progress import ProgressCallback
 
-_NETWORK_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "masked_rows", "masked_columns")
+_ENCODER_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_NETWORK_INPUTS = (
+    *_ENCODER_INPUTS,
+    *("masked_rows", "masked_columns"),
+    *(f"context_{name}" for name in _ENCODER_INPUTS),
+)
 _EVALUATION_BATCH = 64
 
 
@@ -202,7 +207,8 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
                     self.settings.loss.mkr_reduction,
                 )
         if views.context_view:
-            terms["L_MER"] = entropy_loss(doc_logits[view == 2])
+            dropped = outputs.get("context_doc_logits")
+            terms["L_MER"] = entropy_loss(doc_logits[view == 2] if dropped is None else dropped)
         return terms
 
     def _remember(self, terms: dict[str, torch.Tensor]) -> None:
