@@ -17,7 +17,7 @@ from masker.errors import ConfigError
 from masker.progress import progress_bar
 from masker.provenance import provenance
 
-#: Sizes and settings that fit the demonstration into a few minutes on two cores; everything else is the package's default.
+#: Sizes that fit the demonstration into a few minutes on two cores; everything else is the package's default.
 TRAIN_DOCUMENTS = 1000
 TEST_DOCUMENTS = 500
 CLASS_RATIO = 0.25
