@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint type lock clean
+.PHONY: help setup demo test test-slow lint type bench lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -23,7 +23,7 @@ demo: $(STAMP)  ## train vanilla and MASKER on 20 Newsgroups, compare, classify 
 	$(BIN)/masker demo
 
 test: $(STAMP)  ## the test suite, without the slow ones
-	$(BIN)/python -m ruff check src tests
+	$(BIN)/python -m ruff check src tests benchmarks
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pytest
 
@@ -31,11 +31,14 @@ test-slow: $(STAMP)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
 
 lint: $(STAMP)  ## style
-	$(BIN)/python -m ruff check src tests
-	$(BIN)/python -m ruff format --check src tests
+	$(BIN)/python -m ruff check src tests benchmarks
+	$(BIN)/python -m ruff format --check src tests benchmarks
 
 type: $(STAMP)  ## strict types of the package
 	$(BIN)/python -m mypy
+
+bench: $(STAMP)  ## speed, side by side; writes results/benchmarks.json and docs/performance.md
+	$(BIN)/python -m benchmarks
 
 lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock

@@ -16,6 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 
+_TOKENS_AT_ONCE = 1 << 20
+
+
 def class_token_counts(
     documents: Iterable[tuple[npt.NDArray[np.int64], int]], n_classes: int, vocabulary_size: int
 ) -> npt.NDArray[np.int64]:
@@ -29,10 +32,25 @@ def class_token_counts(
     Returns:
         (C, V) counts. This matrix is all the memory the pass needs, whatever the size of the corpus.
     """
-    counts = np.zeros((n_classes, vocabulary_size), dtype=np.int64)
+    counts = np.zeros(n_classes * vocabulary_size, dtype=np.int64)
+    cells: list[npt.NDArray[np.int64]] = []
+    waiting = 0
+
+    def flush() -> None:
+        nonlocal waiting
+        if cells:
+            np.add(counts, np.bincount(np.concatenate(cells), minlength=len(counts)), out=counts)
+            cells.clear()
+            waiting = 0
+
     for token_ids, label in documents:
-        np.add.at(counts[label], token_ids, 1)
-    return counts
+        cells.append(token_ids + label * vocabulary_size)
+        waiting += len(token_ids)
+        # Counting many documents at once is far cheaper than one by one, and still takes bounded memory.
+        if waiting > _TOKENS_AT_ONCE:
+            flush()
+    flush()
+    return counts.reshape(n_classes, vocabulary_size)
 
 
 def class_frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -42,8 +42,8 @@ def print_demo(result: DemoResult) -> None:
     out.print(f"rejected of the {len(data.test)} known-class test documents: {shares}\n")
 
     for text, prediction in result.sentences:
-        verdict = "[red]none of my classes[/]" if prediction.is_ood else f"[green]{prediction.label}[/]"
-        out.print(f"{verdict:40} {prediction.confidence:.2f}  {escape(text)}")
+        colour, verdict = ("red", "none of my classes") if prediction.is_ood else ("green", prediction.label)
+        out.print(f"[{colour}]{verdict:24}[/] ood_score {prediction.ood_score:.3f}  {escape(text)}", soft_wrap=True)
     out.print(f"\n{result.seconds / 60:.1f} minutes. Models and figures are in {result.folder}. Try next:")
     out.print(f"  echo 'your own sentence' | masker predict {result.folder}/masker -", soft_wrap=True)
     out.print(f"  masker keywords {result.folder}/masker", soft_wrap=True)

@@ -57,16 +57,12 @@ def choose_keywords(
             classifier, tokenizer, train, labels, n_classes, class_balanced=wanted.class_balanced
         )
     else:
-        counts = _counts(tokenizer, train, labels, n_classes)
         if wanted.source == "random":
-            scores = random_scores(counts, settings.training.seed)
+            scores = random_scores(_counts(tokenizer, train, labels, n_classes), settings.training.seed)
         elif n_classes < 2:
             raise ConfigError("frequency keywords compare classes and a regression has none; use --keywords attention")
-        elif wanted.class_balanced:
-            # A class can only choose among the tokens it has.
-            scores = np.where(counts > 0, class_frequency_scores(counts), -np.inf)
         else:
-            scores = frequency_scores(counts)
+            scores = frequency_keyword_scores(tokenizer, train, labels, n_classes, class_balanced=wanted.class_balanced)
     return select_keywords(
         wanted.source,
         scores,
@@ -103,7 +99,24 @@ def attention_keyword_scores(
     return scores.class_attention_scores() if class_balanced else scores.attention_scores()
 
 
+def frequency_keyword_scores(
+    tokenizer: Any,
+    train: Encoded,
+    labels: npt.NDArray[np.int64],
+    n_classes: int,
+    *,
+    class_balanced: bool = False,
+) -> npt.NDArray[np.float64]:
+    """Eq. 1 over the training documents: (V,) scores, or (C, V) for class-balanced selection."""
+    counts = _counts(tokenizer, train, labels, n_classes)
+    if class_balanced:
+        # A class can only choose among the tokens it has.
+        return np.where(counts > 0, class_frequency_scores(counts), -np.inf)
+    return frequency_scores(counts)
+
+
 def _counts(tokenizer: Any, train: Encoded, labels: npt.NDArray[np.int64], n_classes: int) -> npt.NDArray[np.int64]:
-    special = np.array(sorted(content_special_ids(tokenizer)))
-    documents = ((ids[~np.isin(ids, special)], int(label)) for ids, label in zip(train.input_ids, labels, strict=True))
-    return class_token_counts(documents, n_classes, len(tokenizer))
+    documents = ((ids, int(label)) for ids, label in zip(train.input_ids, labels, strict=True))
+    counts = class_token_counts(documents, n_classes, len(tokenizer))
+    counts[:, sorted(content_special_ids(tokenizer))] = 0  # special tokens are no part of a document
+    return counts

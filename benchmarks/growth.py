@@ -1,0 +1,116 @@
+"""How time and memory grow, on a tiny encoder so that what is measured is everything around the matrix products."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MEMORY_ROWS = 1_000_000
+MEMORY_LIMIT = 2.0
+SIZES = (1_000, 4_000, 16_000, 64_000)
+
+
+def tiny_model(folder: Path) -> Path:
+    """A saved model with a BERT of one small layer and a word tokenizer made on the spot."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    from masker.classifier import MaskerClassifier
+    from masker.config import build_settings
+    from masker.data import Documents
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    words = [f"word{n}" for n in range(2000)]
+    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(special + words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        mask_token="[MASK]", model_max_length=64,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    BertModel(BertConfig(vocab_size=len(fast), max_position_embeddings=64, **shape)).save_pretrained(folder / "encoder")
+    fast.save_pretrained(folder / "encoder")
+    settings = build_settings(
+        {
+            "model": {"backbone": str(folder / "encoder"), "max_length": 64},
+            "training": {"method": "vanilla", "epochs": 1},
+        }
+    )
+    texts = made_up_texts(64, seed=1)
+    documents = Documents(texts, None, ["a" if n % 2 else "b" for n in range(64)], "made up")
+    model = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, folder / "work")
+    return model.save(folder / "model")
+
+
+def made_up_texts(count: int, seed: int) -> list[str]:
+    draw = np.random.default_rng(seed)
+    lengths = draw.integers(5, 40, count)
+    return [" ".join(f"word{n}" for n in draw.integers(0, 2000, length)) for length in lengths]
+
+
+def scoring_growth(folder: Path) -> dict[str, Any]:
+    """Seconds to score 1k … 64k documents, and the exponent of tokens that fits them best."""
+    from masker.classifier import MaskerClassifier
+
+    model = MaskerClassifier.load(folder)
+    texts = made_up_texts(SIZES[-1], seed=0)
+    model.predict_texts(texts[:1000])
+    tokens, seconds = [], []
+    for size in SIZES:
+        start = time.perf_counter()
+        for _ in model.predict_stream(texts[:size]):
+            pass
+        seconds.append(time.perf_counter() - start)
+        tokens.append(sum(len(text.split()) for text in texts[:size]))
+    exponent = float(np.polyfit(np.log(tokens), np.log(seconds), 1)[0])
+    return {"documents": list(SIZES), "seconds": [round(s, 3) for s in seconds], "exponent": round(exponent, 3)}
+
+
+def prediction_memory(folder: Path, rows: int) -> dict[str, Any]:
+    """Peak memory of a process that predicts a file of ``rows`` rows."""
+    data = folder.parent / "rows.jsonl"
+    texts = made_up_texts(1000, seed=2)
+    block = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    with data.open("w") as file:
+        for _ in range(rows // 1000):
+            file.write(block)
+    script = (
+        "import resource, sys\n"
+        "from masker.config import DataSettings\n"
+        "from masker.predictions import write_predictions\n"
+        f"n = write_predictions({str(folder)!r}, {str(data)!r}, DataSettings(), output={str(data) + '.out'!r})\n"
+        "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    count, peak = done.stdout.split()
+    size = data.stat().st_size
+    return {
+        "rows": int(count),
+        "file_mb": round(size / 2**20),
+        "peak_gb": round(int(peak) / 2**20, 3),
+        "limit_gb": MEMORY_LIMIT,
+        "seconds": round(time.perf_counter() - start),
+    }
+
+
+def run(rows: int = MEMORY_ROWS) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="masker-bench-") as folder:
+        model = tiny_model(Path(folder))
+        growth = scoring_growth(model)
+        small, large = prediction_memory(model, rows // 20), prediction_memory(model, rows)
+    assert math.isfinite(growth["exponent"])
+    return {"scoring_growth": growth, "memory_small": small, "memory": large}

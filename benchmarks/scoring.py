@@ -1,0 +1,102 @@
+"""Scoring: label, confidence and OOD score against the pipeline of transformers, in bulk and one text at a time."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Row, alternate, compare
+from benchmarks.setting import Setting
+from masker.classifier import MaskerClassifier
+from masker.config import build_settings
+from masker.data import Documents
+
+DOCUMENTS = 256
+LENGTH = 128
+SHORT = "my order has not arrived yet, where is it?"
+
+
+def saved_model(setting: Setting) -> Path:
+    """A model folder after a token amount of training: speed does not depend on how good a model is."""
+    settings = build_settings(
+        {
+            "model": {"max_length": LENGTH},
+            "training": {"method": "vanilla", "epochs": 1},
+        }
+    )
+    some = setting.documents.take(range(64))
+    work = Path(tempfile.mkdtemp(prefix="masker-bench-"))
+    model = MaskerClassifier.from_settings(settings).fit_documents(
+        Documents(some.texts, None, some.labels, "bench"), settings, work / "work"
+    )
+    return model.save(work / "model")
+
+
+def run(setting: Setting, rounds: int) -> list[Row]:
+    from transformers import pipeline
+
+    folder = saved_model(setting)
+    texts = setting.documents.texts[:DOCUMENTS]
+    theirs = pipeline("text-classification", model=str(folder), device="cpu", truncation=True)
+
+    def pipeline_case(size: int) -> Callable[[], float]:
+        def case() -> float:
+            theirs(texts, batch_size=size)
+            return len(texts)
+
+        return case
+
+    sizes = alternate({str(size): pipeline_case(size) for size in (1, 8, 32)}, 1)
+    best = min(sizes, key=lambda size: sizes[size][0])
+
+    models: dict[str, MaskerClassifier] = {
+        "PyTorch, float32": MaskerClassifier.load(folder),
+        "PyTorch, bfloat16": MaskerClassifier.load(folder, precision="bf16"),
+    }
+    models |= _exported(folder)
+    goals = {"PyTorch, bfloat16": (2.0, 0.5), "ONNX, int8": (4.0, 0.2)}
+
+    bulk: dict[str, Callable[[], float]] = {"pipeline": pipeline_case(int(best))}
+    single: dict[str, Callable[[], float]] = {"pipeline": _repeated(lambda: theirs(SHORT))}
+    for name, model in models.items():
+        bulk[name] = lambda model=model: float(len(model.predict_texts(texts)))
+        single[name] = _repeated(lambda model=model: model.predict_texts([SHORT]))
+    many, one = alternate(bulk, rounds), alternate(single, 2 * rounds)
+    rows = []
+    for name in models:
+        at_least, at_most = goals.get(name, (None, None))
+        rows.append(
+            compare(
+                f"scoring in bulk, {name}", f"pipeline, batches of {best}", many["pipeline"], many[name],
+                at_least=at_least,
+            )
+        )  # fmt: skip
+    for name in models:
+        # PyTorch has the better latency without bfloat16, so its goal is that form's.
+        at_most = {"PyTorch, float32": 0.5, "ONNX, int8": 0.2}.get(name)
+        rows.append(
+            compare(f"one short text, {name}", "pipeline, one text", one[name], one["pipeline"], at_most=at_most)
+        )
+    return rows
+
+
+def _exported(folder: Path) -> dict[str, Any]:
+    from masker.export.onnx import export_onnx
+
+    export_onnx(folder)
+    export_onnx(folder, int8=True)
+    return {
+        "ONNX, float32": MaskerClassifier.load(folder, backend="onnx"),
+        "ONNX, int8": MaskerClassifier.load(folder, backend="onnx-int8"),
+    }
+
+
+def _repeated(call: Callable[[], Any], times: int = 30) -> Callable[[], float]:
+    def case() -> float:
+        for _ in range(times):
+            call()
+        return times
+
+    return case

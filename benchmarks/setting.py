@@ -1,0 +1,68 @@
+"""The documents and models that the benchmarks run on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from masker.config import DataSettings, Settings, build_settings
+from masker.data import Documents, class_split, read_documents, subsample
+from masker.data.encoding import Encoded, encode
+from masker.keywords import KeywordSet
+from masker.masking.collator import Collator
+from masker.modeling.backbone import Backbone, load_backbone
+from masker.modeling.inference import content_special_ids
+from masker.modeling.network import MaskerNetwork
+from masker.training.keyword_stage import choose_keywords
+from masker.training.methods import make_views
+
+#: The reference code cuts documents to so many characters.
+CHARACTERS = 512
+BATCH = 16
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Five classes of 20 Newsgroups, the embedded backbone, frequency keywords."""
+
+    documents: Documents
+    classes: list[str]
+    backbone: Backbone
+    encoded: Encoded
+    keywords: KeywordSet
+    special: list[int]
+
+    def collator(self, settings: Settings | None) -> Collator:
+        views = None if settings is None else make_views(settings, self.keywords, self.backbone.tokenizer)
+        return Collator(self.backbone.tokenizer.pad_token_id, self.special, views)
+
+
+def settings_for(method: str, **sections: dict[str, Any]) -> Settings:
+    return build_settings({"model": {"max_length": 512}, "training": {"method": method, "batch_size": BATCH}}, sections)
+
+
+def load_setting(count: int = 384) -> Setting:
+    everything = read_documents("20newsgroups:train", DataSettings(), require_labels=True)
+    documents = subsample(class_split(everything, 0.25, 0)[0], count, 0)
+    documents = Documents([text[:CHARACTERS] for text in documents.texts], None, documents.labels, documents.name)
+    classes = documents.class_names
+    settings = settings_for("masker", keywords={"source": "frequency"})
+    backbone = load_backbone(settings.model, classes)
+    labels = np.array([classes.index(str(label)) for label in documents.labels or []])
+    encoded = encode(backbone.tokenizer, documents.texts, None, backbone.max_length, labels=labels)
+    keywords = _common_keywords(settings, backbone, encoded, classes)
+    return Setting(documents, classes, backbone, encoded, keywords, sorted(content_special_ids(backbone.tokenizer)))
+
+
+def _common_keywords(settings: Settings, backbone: Backbone, encoded: Encoded, classes: list[str]) -> KeywordSet:
+    """Keywords as frequent in documents as attention's are: the frequency scheme's are rare words, which would flatter
+    us, for a document without keywords costs less. So attention keywords of the untrained encoder are taken."""
+    attention = build_settings(settings.model_dump(), {"keywords": {"source": "attention"}})
+    return choose_keywords(attention, backbone.tokenizer, backbone.classifier, encoded, classes)
+
+
+def fresh_network(setting: Setting, settings: Settings, reconstruct: bool) -> MaskerNetwork:
+    backbone = load_backbone(settings.model, setting.classes)
+    return MaskerNetwork(backbone.classifier, len(setting.keywords.target_ids) if reconstruct else 0)
