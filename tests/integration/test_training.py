@@ -310,3 +310,10 @@ def test_logs_reach_the_integrations_of_the_trainer(documents, tiny_settings, tm
     assert any({"loss", "L_CE", "L_MKR", "L_MER", "learning_rate"} <= line.keys() for line in lines)
     assert any("eval_accuracy" in line for line in lines)
     json.dumps(lines)
+
+
+def test_an_integration_that_is_not_installed_is_named(documents, tiny_settings, tmp_path):
+    from masker import ConfigError
+
+    with pytest.raises(ConfigError, match=r"training.report_to: 'no-such-board' is not installed"):
+        train_method(documents, CLASSES, tiny_settings(training={"report_to": ["no-such-board"]}), tmp_path)

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-
 _TOKENS_AT_ONCE = 1 << 20
 
 

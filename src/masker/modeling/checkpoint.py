@@ -22,6 +22,7 @@ import torch
 
 from masker.errors import ConfigError, ModelError
 from masker.modeling.quiet import quiet_transformers
+from masker.modeling.tensors import write_tensors
 
 MANIFEST = "masker.json"
 TENSORS = "masker.safetensors"
@@ -59,7 +60,6 @@ def save_folder(
         ConfigError: When the folder exists, or the disk does not take it (nothing is left behind then).
     """
     from safetensors import SafetensorError
-    from safetensors.torch import save_file
 
     folder = check_output(path)
     temporary: Path | None = None
@@ -70,7 +70,7 @@ def save_folder(
         with quiet_transformers():
             classifier.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / TENSORS)
+        write_tensors(tensors, temporary / TENSORS)
         (temporary / MANIFEST).write_text(
             json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1), encoding="utf-8"
         )

@@ -19,29 +19,27 @@ from torch import nn
 _ATTENTION = "masker_fast_dropout"
 
 
-def keep_mask(shape: torch.Size, p: float) -> torch.Tensor:
-    """A boolean tensor that is false with probability ``p``, independently for each element."""
+def drop_mask(shape: torch.Size, p: float) -> torch.Tensor:
+    """A boolean tensor that is true with probability ``p``, independently for each element."""
     count = shape.numel()
     bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    return (bits.view(torch.int16)[:count] >= -(2**15) + round(p * 2**16)).view(shape)
+    return (bits.view(torch.int16)[:count] < -(2**15) + round(p * 2**16)).view(shape)
 
 
 class _Dropout(torch.autograd.Function):
-    """x · keep / (1 − p), and the same for the gradient."""
+    """0 where dropped and x / (1 − p) elsewhere, and the same for the gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float) -> torch.Tensor:
-        keep = keep_mask(x.shape, p)
-        ctx.save_for_backward(keep)
+        dropped = drop_mask(x.shape, p)
+        ctx.save_for_backward(dropped)
         ctx.scale = 1.0 / (1.0 - p)
-        # The kernel of the backward pass is the fused product that the forward pass needs, too.
-        dropped: torch.Tensor = torch.ops.aten.native_dropout_backward(x, keep, ctx.scale)
-        return dropped
+        return x.masked_fill(dropped, 0.0).mul_(ctx.scale)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        (keep,) = ctx.saved_tensors
-        return torch.ops.aten.native_dropout_backward(gradients[0], keep, ctx.scale), None
+        (dropped,) = ctx.saved_tensors
+        return gradients[0].masked_fill(dropped, 0.0).mul_(ctx.scale), None
 
 
 def fast_dropout(x: torch.Tensor, p: float, training: bool = True) -> torch.Tensor:
@@ -81,7 +79,10 @@ def _attention(
             scores = scores.masked_fill(~attention_mask, torch.finfo(scores.dtype).min)
         else:
             scores = scores + attention_mask
-    weights = fast_dropout(scores.softmax(dim=-1).to(value.dtype), dropout)
+    # Autocast would copy these largest of all tensors to float32 and back; the kernel adds up in float32 anyway.
+    with torch.autocast(scores.device.type, enabled=False):
+        weights = scores.softmax(dim=-1)
+    weights = fast_dropout(weights.to(value.dtype), dropout)
     return (weights @ value).transpose(1, 2).contiguous(), None
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from masker.config import Settings
 from masker.data import Documents, validation_split
@@ -28,6 +28,7 @@ from masker.modeling.backbone import Backbone, load_backbone
 from masker.modeling.fast_dropout import fast_dropout_in
 from masker.modeling.inference import content_special_ids
 from masker.modeling.network import MaskerNetwork
+from masker.modeling.tensors import write_tensors
 from masker.training.keyword_stage import choose_keywords
 from masker.training.state import checkpoint_step, last_complete_checkpoint
 from masker.training.trainer import MaskerTrainer
@@ -182,9 +183,7 @@ def _train_stage(
         with fast_dropout_in(network.classifier):
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         if trainer.args.should_save:
-            temporary = finished.with_suffix(".tmp")
-            save_file({name: tensor.contiguous() for name, tensor in network.state_dict().items()}, temporary)
-            os.replace(temporary, finished)
+            write_tensors(network.state_dict(), finished)
             for leftover in folder.glob("checkpoint-*"):
                 shutil.rmtree(leftover)
     metrics = trainer.evaluate()

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+
+from masker.modeling.tensors import write_tensors
 
 OPTIMIZER_FILE = "optimizer.safetensors"
 SCHEDULE_FILE = "schedule.json"
@@ -22,12 +24,12 @@ def save_optimizer(folder: Path, optimizer: Any, scheduler: Any) -> None:
     """Write optimizer and learning-rate schedule."""
     state = optimizer.state_dict()
     tensors = {
-        f"{parameter}.{name}": value.detach().cpu().contiguous()
+        f"{parameter}.{name}": value.detach().cpu()
         for parameter, values in state["state"].items()
         for name, value in values.items()
         if isinstance(value, torch.Tensor)
     }
-    save_file(tensors, folder / OPTIMIZER_FILE, metadata={"param_groups": json.dumps(state["param_groups"])})
+    write_tensors(tensors, folder / OPTIMIZER_FILE, {"param_groups": json.dumps(state["param_groups"])})
     (folder / SCHEDULE_FILE).write_text(json.dumps(scheduler.state_dict()), encoding="utf-8")
 
 

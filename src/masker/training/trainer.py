@@ -12,6 +12,7 @@ from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallba
 
 from masker.config import Settings
 from masker.data.encoding import Encoded
+from masker.errors import ConfigError
 from masker.losses.classification import balanced_class_weights, classification_loss
 from masker.losses.entropy import entropy_loss
 from masker.losses.reconstruction import reconstruction_loss
@@ -20,6 +21,7 @@ from masker.masking.collator import Collator
 from masker.metrics import accuracy, pearson
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.precision import use_bf16
+from masker.modeling.tensors import write_tensors
 from masker.training import state as run_state
 from masker.training.batches import LengthGroupedBatches
 from masker.training.progress import ProgressCallback
@@ -226,12 +228,10 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     # Checkpoints without pickle: the Trainer would write and read these parts with torch.save and torch.load.
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
-        from safetensors.torch import save_file
-
         folder = Path(output_dir or self.args.output_dir)
         folder.mkdir(parents=True, exist_ok=True)
         tensors = self.model.state_dict() if state_dict is None else state_dict
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, folder / "model.safetensors")
+        write_tensors(tensors, folder / "model.safetensors")
 
     def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
         if self.args.should_save:
@@ -251,6 +251,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
 
 def _training_arguments(settings: Settings, folder: Path, epochs: int) -> TrainingArguments:
     training = settings.training
+    _check_reporting(training.report_to)
     return TrainingArguments(
         output_dir=str(folder),
         num_train_epochs=epochs,
@@ -279,6 +280,18 @@ def _training_arguments(settings: Settings, folder: Path, epochs: int) -> Traini
         label_names=["labels"],
         log_level="error",
     )
+
+
+def _check_reporting(names: list[str]) -> None:
+    from transformers.integrations import get_available_reporting_integrations
+
+    available = get_available_reporting_integrations()
+    for name in names:
+        if name not in available:
+            raise ConfigError(
+                f"training.report_to: '{name}' is not installed here; available: {', '.join(available) or 'none'}. "
+                f"Install it with pip, or leave it out"
+            )
 
 
 def _accuracy_metric(prediction: EvalPrediction) -> dict[str, float]:
