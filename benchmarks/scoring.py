@@ -53,7 +53,7 @@ def run(setting: Setting, rounds: int) -> list[Row]:
 
     models: dict[str, MaskerClassifier] = {
         "PyTorch, float32": MaskerClassifier.load(folder),
-        "PyTorch, bfloat16": MaskerClassifier.load(folder, precision="bf16"),
+        "PyTorch, bfloat16": MaskerClassifier.load(folder, backend="torch-bf16"),
     }
     models |= _exported(folder)
     goals = {"PyTorch, bfloat16": (2.0, 0.5), "ONNX, int8": (4.0, 0.2)}

@@ -145,6 +145,17 @@ def test_save_refuses_to_overwrite_and_can_be_told_to(fitted, tmp_path):
     assert (tmp_path / "precious" / "thesis.txt").exists()
 
 
+def test_bfloat16_backend_says_nearly_the_same_and_does_not_save(fitted, tmp_path):
+    from masker import ModelError
+
+    half = MaskerClassifier.load(fitted.save(tmp_path / "m"), backend="torch-bf16")
+    texts, _ = make_corpus(40, seed=7)
+    np.testing.assert_allclose(half.predict_proba(texts), fitted.predict_proba(texts), atol=0.05)
+    assert not np.array_equal(half.doc_logits(texts), fitted.doc_logits(texts))
+    with pytest.raises(ModelError, match="backend='torch'"):
+        half.save(tmp_path / "again")
+
+
 def test_misuse_is_told_in_one_line(tiny, fitted):
     with pytest.raises(MaskerError, match="not trained"):
         tiny().predict(["text"])

@@ -25,6 +25,7 @@ ORDER = [
     "classifier",
     "predictions",
     "run",
+    "export",
     "experiments",
     "report",
     "cli",

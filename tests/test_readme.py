@@ -45,7 +45,7 @@ def test_every_option_named_in_the_docs_exists():
     known = {option for command in _commands(cli) for parameter in command.params for option in parameter.opts}
     root = Path(__file__).parent.parent
     for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
-        for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text(encoding="utf-8"))):
+        for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", page.read_text(encoding="utf-8"))):
             assert option in known | {"--help"}, f"{page.name}: {option}"
 
 

@@ -20,10 +20,10 @@ from masker.data import Documents, check_classes
 from masker.data.encoding import encode
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.keywords import KeywordSet
-from masker.masking.collator import Collator
-from masker.modeling.backbone import load_classifier, load_tokenizer
+from masker.modeling.backbone import load_tokenizer
 from masker.modeling.checkpoint import load_manifest, save_folder
-from masker.modeling.inference import content_special_ids, pool_windows, predict_logits
+from masker.modeling.inference import pool_windows
+from masker.modeling.scorer import Scorer, TorchScorer, open_scorer
 from masker.provenance import provenance
 from masker.scoring.evaluation import evaluate_classification, evaluate_regression
 from masker.scoring.max_probability import class_probabilities, max_probability_score
@@ -137,7 +137,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._settings = settings
         self._tokenizer, self._max_length = trained.backbone.tokenizer, trained.backbone.max_length
         self._tokenizer.model_max_length = self._max_length
-        self._classifier = trained.network.classifier
+        self._scorer: Scorer = TorchScorer(trained.network.classifier, self._tokenizer)
         self._tensors: dict[str, torch.Tensor] = {}
         if trained.network.token_head is not None:
             state = trained.network.token_head.state_dict()
@@ -153,7 +153,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.threshold_: float | None = None
         if classes:
             validation = trained.corpus.validation
-            logits = predict_logits(self._classifier, self._collator(), validation)
+            logits = self._scorer.predict_logits(validation)
             n_documents = int(validation.document.max()) + 1
             logits = pool_windows(logits, validation.document, n_documents, settings.model.window_pooling)
             scores = max_probability_score(logits, settings.model.head)
@@ -203,7 +203,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._require_fitted()
         first, pairs = _split_pairs(texts)
         if not first:
-            return np.empty((0, self._classifier.config.num_labels), dtype=np.float32)
+            return np.empty((0, self._scorer.n_outputs), dtype=np.float32)
         if (pairs is not None) != self._pairs:
             expected = "pairs of texts (columns text and text_pair)" if self._pairs else "single texts"
             raise DataError(f"this model was trained on {expected}; the input is of the other kind")
@@ -212,7 +212,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         encoded = encode(
             self._tokenizer, first, pairs, self._max_length, windows=windows, window_overlap=model.window_overlap
         )
-        logits = predict_logits(self._classifier, self._collator(), encoded, advance)
+        logits = self._scorer.predict_logits(encoded, advance)
         return pool_windows(logits, encoded.document, len(first), model.window_pooling) if windows else logits
 
     def predict(self, texts: Sequence[Text]) -> npt.NDArray[Any]:
@@ -272,7 +272,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         assert test.labels is not None
         seed = self._settings.training.seed
-        logits = self.doc_logits(_texts(test), advance)
+        logits = self.doc_logits(texts_of(test), advance)
         if self.is_regression:
             if ood:
                 raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
@@ -286,7 +286,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self._class_names,
                 self._settings.model.head,
                 self._threshold(),
-                {name: self.doc_logits(_texts(documents), advance) for name, documents in (ood or {}).items()},
+                {name: self.doc_logits(texts_of(documents), advance) for name, documents in (ood or {}).items()},
                 resamples=resamples,
                 seed=seed,
             )
@@ -302,6 +302,10 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the model folder, which plain transformers opens too. An existing one is only replaced if told so."""
         self._require_fitted()
+        if not isinstance(self._scorer, TorchScorer) or self._scorer.classifier.dtype != torch.float32:
+            raise ModelError(
+                "this backend does not hold the full weights; load the model with backend='torch' to save it"
+            )
         if overwrite and Path(path).is_dir():
             load_manifest(path)  # only ever delete what is a model of ours
             shutil.rmtree(path)
@@ -317,14 +321,19 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "settings": self._settings.model_dump(),
             "provenance": self.provenance_,
         }
-        return save_folder(path, self._classifier, self._tokenizer, manifest, self._tensors)
+        return save_folder(path, self._scorer.classifier, self._tokenizer, manifest, self._tensors)
 
     @classmethod
-    def load(cls, path: str | Path) -> MaskerClassifier:
-        """Open a folder that :meth:`save` or ``masker train`` wrote.
+    def load(cls, path: str | Path, backend: str | None = None) -> MaskerClassifier:
+        """Open a folder that :meth:`save`, ``masker train`` or ``masker export`` wrote.
+
+        Args:
+            path: The model folder.
+            backend: What runs the network: ``torch``, ``torch-bf16``, or ``onnx`` and ``onnx-int8`` after an export;
+                ``None`` takes torch unless the folder was exported without its weights.
 
         Raises:
-            ModelError: When the folder is missing, foreign, damaged, or holds a pickle.
+            ModelError: When the folder is missing, foreign, damaged, not exported for ``backend``, or holds a pickle.
         """
         stored = load_manifest(path)
         manifest = stored.manifest
@@ -342,8 +351,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except (KeyError, TypeError, ValueError, MaskerError) as error:
             raise ModelError(f"masker.json in '{path}' is damaged ({error!r}); restore or retrain the model") from None
         self._tokenizer = load_tokenizer(str(path))
-        self._classifier = load_classifier(str(path))
-        self._classifier.eval()
+        self._scorer = open_scorer(path, self._tokenizer, backend)
         return self
 
     # Inside ---------------------------------------------------------------------------------------------------------
@@ -353,15 +361,12 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Whether the model predicts numbers instead of classes."""
         return self._settings.model.head == "regression"
 
-    def _collator(self) -> Collator:
-        return Collator(self._tokenizer.pad_token_id, sorted(content_special_ids(self._tokenizer)))
-
     def _threshold(self) -> float:
         assert self.threshold_ is not None
         return self.threshold_
 
     def _require_fitted(self) -> None:
-        if not hasattr(self, "_classifier"):
+        if not hasattr(self, "_scorer"):
             raise MaskerError("this classifier is not trained yet; call fit(texts, labels) or MaskerClassifier.load")
 
     def _require_classes(self, name: str) -> None:
@@ -382,7 +387,8 @@ def _split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
     return [str(item) for item in items], None
 
 
-def _texts(documents: Documents) -> list[Text]:
+def texts_of(documents: Documents) -> list[Text]:
+    """The documents as :meth:`MaskerClassifier.predict` takes them: texts, or pairs of texts."""
     if documents.pairs is None:
         return list(documents.texts)
     return list(zip(documents.texts, documents.pairs, strict=True))

@@ -29,6 +29,7 @@ def write_predictions(
     form: str = "jsonl",
     output: str | None = None,
     with_text: bool = False,
+    backend: str | None = None,
 ) -> int:
     """Predict every row of ``data`` and write one line for each, in order.
 
@@ -39,11 +40,12 @@ def write_predictions(
         form: ``jsonl`` or ``csv``.
         output: A file, which appears only when it is whole; ``None`` writes to standard output.
         with_text: Repeat the input text (and its pair) in front.
+        backend: What runs the network; see :meth:`MaskerClassifier.load`.
 
     Returns:
         The number of rows written.
     """
-    classifier = MaskerClassifier.load(model)
+    classifier = MaskerClassifier.load(model, backend)
     rows = iter(islice(stream_rows(data, settings), settings.limit))
     bar = progress_bar(None, "predict", "doc")
     written = 0

@@ -167,3 +167,23 @@ def test_longest_rows_come_first():
 
 def test_no_rows_no_batches():
     assert token_budget_batches(np.array([], dtype=np.int64), 10) == []
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("windows", [False, True])
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_the_short_way_to_the_tokenizer_gives_what_calling_it_gives(tokenizer, paired, windows, side):
+    texts = [words(0, 3), words(5, 40), "", words(90, 96), "n1 [SEP] nothing"]
+    pairs = [words(50, 70), "n7", words(10, 13), "", "[MASK]"] if paired else None
+    tokenizer.truncation_side = side
+    try:
+        encoded = encode(tokenizer, texts, pairs, 12, windows=windows)
+        stride = int(0.25 * ((12 - 3) // 2 if paired else 12 - 2)) if windows else 0
+        expected = tokenizer(
+            texts, pairs, truncation=True, max_length=12, return_overflowing_tokens=windows, stride=stride
+        )
+    finally:
+        tokenizer.truncation_side = "right"
+    assert lists(encoded.input_ids) == expected["input_ids"]
+    assert lists(encoded.token_type_ids) == expected["token_type_ids"]
+    assert encoded.document.tolist() == (expected["overflow_to_sample_mapping"] if windows else [0, 1, 2, 3, 4])

@@ -14,6 +14,7 @@ import click
 from masker.cli.data import data
 from masker.cli.demo import demo
 from masker.cli.evaluate import evaluate
+from masker.cli.export import export
 from masker.cli.keywords import keywords
 from masker.cli.predict import predict
 from masker.cli.train import train
@@ -35,7 +36,7 @@ def cli() -> None:
     logging.getLogger("masker").setLevel(logging.INFO)
 
 
-for command in (demo, train, predict, evaluate, keywords, data):
+for command in (demo, train, predict, evaluate, keywords, export, data):
     cli.add_command(command)
 
 

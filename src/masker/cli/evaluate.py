@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from masker.cli.options import data_options, data_values
+from masker.cli.options import backend_option, data_options, data_values
 
 
 @click.command()
@@ -16,8 +16,17 @@ from masker.cli.options import data_options, data_values
 @click.option("--ood", multiple=True, metavar="FILE", help="Out-of-distribution texts; repeatable.")
 @click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap resamples.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@backend_option
 @data_options
-def evaluate(model: str, test: str, ood: tuple[str, ...], resamples: int, as_json: bool, **options: Any) -> None:
+def evaluate(
+    model: str,
+    test: str,
+    ood: tuple[str, ...],
+    resamples: int,
+    as_json: bool,
+    backend: str | None,
+    **options: Any,
+) -> None:
     """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files."""
     from masker.classifier import MaskerClassifier
     from masker.config import build_settings
@@ -26,7 +35,7 @@ def evaluate(model: str, test: str, ood: tuple[str, ...], resamples: int, as_jso
     from masker.run import evaluation_documents
 
     settings = build_settings({"data": data_values(options)})
-    classifier = MaskerClassifier.load(model)
+    classifier = MaskerClassifier.load(model, backend)
     documents, out = evaluation_documents(classifier, test, list(ood), settings.data)
     with progress_bar(len(documents) + sum(map(len, out.values())), "evaluate", "doc") as bar:
         report = classifier.evaluate(documents, out, resamples=resamples, advance=bar.update)

@@ -36,6 +36,13 @@ def data_values(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def backend_option(command: Command) -> Command:
+    """What runs the network."""
+    kinds = click.Choice(["torch", "torch-bf16", "onnx", "onnx-int8"])
+    option = click.option("--backend", type=kinds, help="What runs the network; ONNX needs 'masker export' first.")
+    return option(command)
+
+
 def settings_options(command: Command) -> Command:
     """The settings of a training run that deserve an option of their own, and ``--config`` / ``--set`` for the rest."""
     for option in (

@@ -76,25 +76,46 @@ def encode(
         windows: Cut long documents into windows instead of truncating them.
         window_overlap: Part of a window's content that the next window repeats.
     """
-    room = max_length - tokenizer.num_special_tokens_to_add(pair=pairs is not None)
-    output = tokenizer(
-        list(texts),
-        None if pairs is None else list(pairs),
-        truncation=True,
-        max_length=max_length,
-        return_overflowing_tokens=windows,
-        stride=int(window_overlap * (room // 2 if pairs is not None else room)) if windows else 0,
-        return_attention_mask=False,
-        verbose=False,
-    )
-    document = np.asarray(output["overflow_to_sample_mapping"] if windows else np.arange(len(texts)), dtype=np.int64)
-    type_ids = output.get("token_type_ids")
+    stride = 0
+    if windows:
+        room = max_length - tokenizer.num_special_tokens_to_add(pair=pairs is not None)
+        stride = int(window_overlap * (room // 2 if pairs is not None else room))
+    rows = _tokenize(tokenizer, texts, pairs, max_length, stride, windows)
+    document = np.arange(len(rows))
+    if windows:
+        document = np.repeat(document, [1 + len(row.overflowing) for row in rows])
+        rows = [window for row in rows for window in (row, *row.overflowing)]
+    has_types = "token_type_ids" in tokenizer.model_input_names
     return Encoded(
-        [np.asarray(ids, dtype=np.int64) for ids in output["input_ids"]],
-        None if type_ids is None else [np.asarray(ids, dtype=np.int64) for ids in type_ids],
+        [np.array(row.ids, dtype=np.int64) for row in rows],
+        [np.array(row.type_ids, dtype=np.int64) for row in rows] if has_types else None,
         None if labels is None else labels[document],
         document,
     )
+
+
+def _tokenize(
+    tokenizer: Any, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int, stride: int, windows: bool
+) -> list[Any]:
+    """What calling the tokenizer does, without its checks and copies, which take longer than a short text itself."""
+    from transformers.tokenization_utils_base import TruncationStrategy
+    from transformers.utils import PaddingStrategy
+
+    tokenizer.set_truncation_and_padding(
+        padding_strategy=PaddingStrategy.DO_NOT_PAD,
+        truncation_strategy=TruncationStrategy.LONGEST_FIRST,
+        max_length=max_length,
+        stride=stride,
+        pad_to_multiple_of=None,
+        padding_side=None,
+    )
+    backend = tokenizer.backend_tokenizer
+    if backend.encode_special_tokens != tokenizer.split_special_tokens:
+        backend.encode_special_tokens = tokenizer.split_special_tokens
+    batch = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+    # The fast form does not follow characters. It loses the token types of all windows of a pair but the first.
+    encodings: list[Any] = backend.encode_batch(batch) if windows else backend.encode_batch_fast(batch)
+    return encodings
 
 
 def token_budget_batches(lengths: Ids, max_tokens: int) -> list[Ids]:

@@ -52,10 +52,10 @@ class Collator:
 
     def __call__(self, features: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Make the tensors of one batch from encoded documents (see :class:`masker.data.encoding.Encoded`)."""
-        input_ids, attention_mask = self._pad([feature["input_ids"] for feature in features])
+        input_ids, attention_mask = pad_rows([feature["input_ids"] for feature in features], self.pad_id)
         batch = {"input_ids": input_ids, "attention_mask": attention_mask}
         if features[0].get("token_type_ids") is not None:
-            batch["token_type_ids"] = self._pad([feature["token_type_ids"] for feature in features], 0)[0]
+            batch["token_type_ids"] = pad_rows([feature["token_type_ids"] for feature in features], 0)[0]
         extra: dict[str, npt.NDArray[Any]] = {}
         if self.views is not None:
             rows = np.array([feature["row"] for feature in features], dtype=np.int64)
@@ -68,15 +68,6 @@ class Collator:
     def content(self, input_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """(…, T) true where a position holds a token of the document, not a special or padding token."""
         return ~np.isin(input_ids, self.special_ids)
-
-    def _pad(
-        self, rows: Sequence[npt.NDArray[np.int64]], value: int | None = None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        lengths = np.array([len(row) for row in rows])
-        inside = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
-        padded = np.full(inside.shape, self.pad_id if value is None else value, dtype=np.int64)
-        padded[inside] = np.concatenate(rows)
-        return padded, inside.astype(np.int64)
 
     def _with_views(
         self, views: Views, batch: dict[str, npt.NDArray[np.int64]], rows: npt.NDArray[np.int64]
@@ -131,3 +122,15 @@ class Collator:
         # RoBERTa numbers positions by which ids are padding, so padding must hold the padding id.
         short["input_ids"] = np.where(inside, short["input_ids"], self.pad_id)
         return {f"context_{name}": values for name, values in short.items()}
+
+
+def pad_rows(rows: Sequence[npt.NDArray[np.int64]], value: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows as one (B, T) array, filled up with ``value`` on the right, and where they are (1) and are not (0)."""
+    if len(rows) == 1:
+        row = np.array(rows[0], dtype=np.int64, ndmin=2)
+        return row, np.ones_like(row)
+    lengths = np.array([len(row) for row in rows])
+    inside = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
+    padded = np.full(inside.shape, value, dtype=np.int64)
+    padded[inside] = np.concatenate(rows)
+    return padded, inside.astype(np.int64)

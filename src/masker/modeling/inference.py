@@ -39,6 +39,23 @@ def predict_logits(
 
 
 @torch.inference_mode()
+def predict_outputs(
+    classifier: Any, collator: Collator, encoded: Encoded, advance: Advance | None = None
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """(N, C) logits and (N, H) features, the document token's embedding in the last hidden state."""
+    classifier.eval()
+    logits = np.empty((len(encoded), classifier.config.num_labels), dtype=np.float32)
+    features = np.empty((len(encoded), classifier.config.hidden_size), dtype=np.float32)
+    for rows in token_budget_batches(encoded.lengths, MAX_TOKENS):
+        output = classifier(**_inputs(collator, encoded, rows, classifier.device), output_hidden_states=True)
+        logits[rows] = output.logits.float().cpu().numpy()
+        features[rows] = output.hidden_states[-1][:, 0].float().cpu().numpy()
+        if advance is not None:
+            advance(len(rows))
+    return logits, features
+
+
+@torch.inference_mode()
 def visit_attention(
     classifier: Any,
     collator: Collator,

@@ -1,0 +1,94 @@
+"""How far an exported classifier says the same as the original, on texts of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from masker.classifier import MaskerClassifier, Prediction, texts_of
+from masker.data import Documents
+from masker.metrics import accuracy, auroc, mean_squared_error, pearson
+
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class CheckData:
+    """Texts to compare on.
+
+    Attributes:
+        test: Labelled in-distribution documents.
+        ood: Out-of-distribution documents, by name.
+    """
+
+    test: Documents
+    ood: dict[str, Documents] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.test) + sum(map(len, self.ood.values()))
+
+
+def compare(
+    original: MaskerClassifier,
+    exported: dict[str, MaskerClassifier],
+    data: CheckData,
+    advance: Advance | None = None,
+) -> dict[str, Any]:
+    """Let every backend predict the same texts.
+
+    Returns:
+        A JSON-ready report: for each backend its quality, and for each exported one how often its label (on the test
+        set) and its decision ``is_ood`` (on all texts) is the original's, and how far its confidence is at most.
+    """
+    backends: dict[str, Any] = {}
+    reference: dict[str, list[Prediction]] | None = None
+    for name, classifier in {"torch": original, **exported}.items():
+        answers = {"": classifier.predict_texts(texts_of(data.test), advance)}
+        answers |= {source: classifier.predict_texts(texts_of(texts), advance) for source, texts in data.ood.items()}
+        backends[name] = _quality(answers, data, original.is_regression)
+        if reference is None:
+            reference = answers
+        else:
+            backends[name] |= _agreement(reference, answers, original.is_regression)
+    sets = {data.test.name: len(data.test)} | {name: len(documents) for name, documents in data.ood.items()}
+    return {"documents": sets, "backends": backends}
+
+
+def _quality(answers: dict[str, list[Prediction]], data: CheckData, regression: bool) -> dict[str, Any]:
+    assert data.test.labels is not None
+    if regression:
+        truth = np.array([float(label) for label in data.test.labels])
+        predicted = np.array([answer.label for answer in answers[""]], dtype=np.float64)
+        return {"pearson": pearson(truth, predicted), "mse": mean_squared_error(truth, predicted)}
+    scores = _scores(answers[""])
+    return {
+        "accuracy": accuracy([str(label) for label in data.test.labels], [str(answer.label) for answer in answers[""]]),
+        "auroc": {name: auroc(scores, _scores(answers[name])) for name in data.ood},
+    }
+
+
+def _agreement(
+    reference: dict[str, list[Prediction]], answers: dict[str, list[Prediction]], regression: bool
+) -> dict[str, Any]:
+    def same(name: str, sets: Sequence[str]) -> float:
+        pairs = [pair for key in sets for pair in zip(reference[key], answers[key], strict=True)]
+        return float(np.mean([getattr(before, name) == getattr(after, name) for before, after in pairs]))
+
+    def furthest(name: str) -> float:
+        pairs = [pair for key in reference for pair in zip(reference[key], answers[key], strict=True)]
+        return float(max(abs(getattr(before, name) - getattr(after, name)) for before, after in pairs))
+
+    if regression:
+        return {"max_difference": furthest("label")}
+    return {
+        "label_agreement": same("label", [""]),
+        "is_ood_agreement": same("is_ood", list(reference)),
+        "max_confidence_difference": furthest("confidence"),
+    }
+
+
+def _scores(answers: Sequence[Prediction]) -> list[float]:
+    return [float(answer.ood_score) for answer in answers if answer.ood_score is not None]

@@ -1,0 +1,190 @@
+"""From a classifier in PyTorch to an ONNX graph: export, fusion, quantisation.
+
+The tracing exporter with eager attention is what ONNX Runtime's fusions recognise; with ``sdpa`` attention, or from the
+newer exporter, the attention of each layer stays a dozen small nodes. The newer one is the fallback for architectures
+that cannot be traced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from masker.data.encoding import Encoded
+from masker.errors import ModelError
+from masker.masking.collator import pad_rows
+from masker.modeling.onnx_runtime import require_onnx
+
+OPSET = 17
+OUTPUTS = ["logits", "features"]
+#: Documents that parity is measured on, in batches of different lengths.
+PARITY_ROWS, PARITY_BATCH = 32, 8
+
+
+class _DocumentOutputs(nn.Module):
+    """The classifier as a function of tensors to (logits, features), as an exporter wants it."""
+
+    def __init__(self, classifier: Any) -> None:
+        super().__init__()
+        self.classifier = classifier
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        segments = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
+        output = self.classifier(
+            input_ids=input_ids,
+            attention_mask=attention_mask,
+            output_hidden_states=True,
+            return_dict=True,
+            **segments,
+        )
+        return output.logits, output.hidden_states[-1][:, 0]
+
+
+def random_batches(tokenizer: Any, classifier: Any, max_length: int) -> list[Encoded]:
+    """Documents of random ids, from very short to ``max_length``, in batches that need padding."""
+    draw = np.random.default_rng(0)
+    allowed = np.setdiff1d(np.arange(min(len(tokenizer), classifier.config.vocab_size)), [tokenizer.pad_token_id])
+    lengths = draw.permutation(np.linspace(min(3, max_length), max_length, PARITY_ROWS).astype(int))
+    ids = [draw.choice(allowed, size=length) for length in lengths]
+    kinds = max(1, getattr(classifier.config, "type_vocab_size", 0) or 0)
+    types = [np.sort(draw.integers(0, min(2, kinds), size=length)) for length in lengths]
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    rows = Encoded(ids, types if has_types else None, None, np.arange(PARITY_ROWS))
+    return [rows.take(range(at, at + PARITY_BATCH)) for at in range(0, PARITY_ROWS, PARITY_BATCH)]
+
+
+def write_graph(classifier: Any, example: Encoded, pad_id: int, file: Path) -> None:
+    """Write the graph of the classifier, with the number and the length of documents left open.
+
+    Args:
+        classifier: A sequence classifier, on the CPU, with eager attention.
+        example: Documents of different lengths: were none padded, the exporter would drop the mask.
+        pad_id: Vocabulary id of the padding token.
+        file: Where to.
+
+    Raises:
+        ModelError: When the architecture cannot be exported.
+    """
+    require_onnx("onnx")
+    input_ids, attention_mask = pad_rows(example.input_ids, pad_id)
+    inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
+    if example.token_type_ids is not None:
+        inputs["token_type_ids"] = pad_rows(example.token_type_ids, 0)[0]
+    tensors = tuple(torch.from_numpy(values) for values in inputs.values())
+    network = _DocumentOutputs(classifier).eval()
+    axes = {name: {0: "documents", 1: "length"} for name in inputs} | {name: {0: "documents"} for name in OUTPUTS}
+    common: dict[str, Any] = {"input_names": list(inputs), "output_names": OUTPUTS}
+    with _quiet():
+        try:
+            with torch.no_grad():
+                torch.onnx.export(
+                    network, tensors, file, dynamo=False, opset_version=OPSET, dynamic_axes=axes, **common
+                )
+        except Exception as traced:  # exporters raise whatever the operation that stopped them raises
+            require_onnx("onnxscript")
+            shapes = tuple({0: torch.export.Dim("documents"), 1: torch.export.Dim("length")} for _ in tensors)
+            try:
+                torch.onnx.export(
+                    network, tensors, file, dynamo=True, dynamic_shapes=shapes, external_data=False, **common
+                )
+            except Exception:
+                reason = " ".join(str(traced).split())[:200]
+                kind = type(classifier).__name__
+                raise ModelError(f"{kind} cannot be exported to ONNX ({reason}); use the torch backend") from None
+
+
+def fuse_graph(file: Path, target: Path, config: Any) -> dict[str, int]:
+    """Join the nodes of attention, layer norms, activations and embeddings, each into one; writes ``target``.
+
+    Returns:
+        How many of each there are afterwards; empty, and no ``target``, where fusion failed.
+    """
+    with _quiet():
+        try:
+            from onnxruntime.transformers import optimizer
+
+            model = optimizer.optimize_model(
+                str(file),
+                model_type="bert",
+                num_heads=getattr(config, "num_attention_heads", 0),
+                hidden_size=getattr(config, "hidden_size", 0),
+                opt_level=0,
+            )
+            model.save_model_to_file(str(target))
+        except Exception:  # an optional step on graphs of any shape: the graph as it was serves as well
+            target.unlink(missing_ok=True)
+            return {}
+    return {name: int(count) for name, count in model.get_fused_operator_statistics().items() if count}
+
+
+def quantize_graph(file: Path, target: Path) -> bool:
+    """Give the encoder's matrix products weights of 8 bits; writes ``target``.
+
+    Weights have one scale for each output, activations one that is found anew for each batch. Embeddings and the
+    classification head stay as they are: they cost no time, and the head decides.
+
+    Returns:
+        Whether weights were held to 7 bits, which processors without 8-bit dot products (VNNI) need: their sums of
+        products overflow otherwise.
+    """
+    onnx = require_onnx("onnx")
+    require_onnx("onnxruntime")
+    narrow = not _has_exact_products()
+    with _quiet():
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        head = [node.name for node in onnx.load(str(file)).graph.node if node.op_type == "Gemm"]
+        try:
+            quantize_dynamic(
+                file,
+                target,
+                op_types_to_quantize=["MatMul", "Attention"],
+                per_channel=True,
+                reduce_range=narrow,
+                weight_type=QuantType.QInt8,
+                # Quantisation splits a Gemm into a MatMul of this name and an addition.
+                nodes_to_exclude=[name + suffix for name in head for suffix in ("", "_MatMul")],
+                # Shapes and types cannot be inferred beyond fused nodes.
+                extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
+            )
+        except Exception as error:  # as for exporters
+            reason = " ".join(str(error).split())[:200]
+            raise ModelError(f"the graph does not take 8-bit weights ({reason}); export it without --int8") from None
+    return narrow
+
+
+def _has_exact_products() -> bool:
+    """Whether this processor sums products of 8-bit numbers without overflow; other kinds than x86 all do."""
+    import platform
+
+    if platform.machine().lower() not in {"x86_64", "amd64"}:
+        return True
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return "avx512_vnni" in flags or "avx_vnni" in flags
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Inside, exporters tell neither the screen nor the log how they get on; standard output is for data."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

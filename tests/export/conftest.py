@@ -1,0 +1,104 @@
+"""Tiny models of each kind, exported once."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from masker import MaskerClassifier
+from tests.conftest import make_corpus
+
+HEADS = ("one-vs-rest", "multi-class", "regression")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model folder and texts of different lengths that it has not seen, nonsense among them."""
+
+    folder: Path
+    texts: list
+
+
+def unseen(pairs: bool = False) -> list:
+    texts, _ = make_corpus(40, seed=7)
+    texts = [" ".join([text] * (1 + index % 4)) for index, text in enumerate(texts)]
+    texts += ["moon", "zzz qqq xxx", "", "rocket soup goal"]
+    return list(zip(texts, reversed(texts), strict=True)) if pairs else texts
+
+
+def spread(classifier: MaskerClassifier, texts: list) -> None:
+    """Large random weights: a tiny encoder learns too little for its answers to differ from text to text."""
+    network = classifier._scorer.classifier
+    draw = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.dim() == 2:
+                parameter.normal_(std=parameter.shape[1] ** -0.5, generator=draw)
+    if classifier.threshold_ is not None:
+        scores = np.sort(classifier.ood_score(texts))
+        middle = scores[len(scores) // 4 : -len(scores) // 4]
+        place = np.diff(middle).argmax()
+        classifier.threshold_ = float(middle[place : place + 2].mean())  # no score so near that rounding decides
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory, tiny_settings):
+    """``trained(family, head, pairs)``: a model folder, made when first asked for. Not to be written to."""
+    models: dict[tuple[str, str, bool, str], Model] = {}
+
+    def get(family: str = "bert", head: str = "one-vs-rest", pairs: bool = False, long: str = "head") -> Model:
+        key = (family, head, pairs, long)
+        if key not in models:
+            settings = tiny_settings(
+                family,
+                model={"head": head, "long_documents": long, **({"max_length": 16} if long == "windows" else {})},
+                training={"method": "vanilla", "epochs": 1},
+            )
+            texts, labels = make_corpus(30)
+            if pairs:
+                texts = list(zip(texts, make_corpus(30, seed=2)[0], strict=True))
+            if head == "regression":
+                labels = [float(["space", "food", "sport"].index(label)) for label in labels]
+            classifier = MaskerClassifier.from_settings(settings).fit(texts, labels)
+            spread(classifier, unseen(pairs))
+            folder = tmp_path_factory.mktemp("trained") / "-".join(map(str, key))
+            models[key] = Model(classifier.save(folder), unseen(pairs))
+        return models[key]
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory, trained):
+    """``exported(family, head, pairs)``: a copy of that model with both graphs. Not to be written to."""
+    from masker.export import export_onnx
+
+    models: dict[tuple, Model] = {}
+
+    def get(*key) -> Model:
+        if key not in models:
+            model = trained(*key)
+            folder = tmp_path_factory.mktemp("exported") / model.folder.name
+            shutil.copytree(model.folder, folder)
+            export_onnx(folder, int8=True)
+            models[key] = Model(folder, model.texts)
+        return models[key]
+
+    return get
+
+
+@pytest.fixture
+def fresh(tmp_path, trained) -> Path:
+    """A model folder of its own that a test may change."""
+    return Path(shutil.copytree(trained().folder, tmp_path / "model"))
+
+
+@pytest.fixture
+def fresh_export(tmp_path, exported) -> Path:
+    """A model folder with both graphs that a test may change."""
+    return Path(shutil.copytree(exported().folder, tmp_path / "model"))
