@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from benchmarks.measure import Row, alternate, compare
 from benchmarks.reference import slow_attention_keywords
@@ -10,6 +11,7 @@ from benchmarks.setting import Setting, settings_for
 from masker.data.encoding import encode
 from masker.modeling.backbone import load_backbone
 from masker.modeling.inference import predict_logits
+from masker.modeling.precision import use_bf16
 from masker.training.keyword_stage import attention_keyword_scores, frequency_keyword_scores
 
 
@@ -17,15 +19,17 @@ def run(setting: Setting, rounds: int) -> list[Row]:
     classifier = setting.backbone.classifier.eval()
     tokenizer = setting.backbone.tokenizer
     labels = np.asarray(setting.encoded.labels)
+    bf16 = use_bf16("auto")
     slow_classifier = load_backbone(settings_for("vanilla").model, setting.classes).classifier.eval()
     slow_classifier.set_attn_implementation("eager")
 
     def ours() -> float:
-        attention_keyword_scores(classifier, tokenizer, setting.encoded, labels, len(setting.classes))
+        attention_keyword_scores(classifier, tokenizer, setting.encoded, labels, len(setting.classes), bf16=bf16)
         return len(setting.encoded)
 
     def scoring() -> float:
-        predict_logits(classifier, setting.collator(None), setting.encoded)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16):
+            predict_logits(classifier, setting.collator(None), setting.encoded)
         return len(setting.encoded)
 
     times = alternate(

@@ -104,7 +104,7 @@ def test_a_backend_that_was_not_exported(trained, fresh):
 
 
 def test_an_unknown_backend(trained):
-    with pytest.raises(ConfigError, match=r"torch, onnx, onnx-int8; got 'onx'.*'onnx'"):
+    with pytest.raises(ConfigError, match=r"torch, torch-bf16, onnx, onnx-int8; got 'onx'.*'onnx'"):
         MaskerClassifier.load(trained().folder, "onx")
 
 

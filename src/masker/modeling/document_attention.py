@@ -37,7 +37,8 @@ class DocumentAttention:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
         scaling = kwargs.get("scaling") or query.shape[-1] ** -0.5
-        scores = (query[:, :, :1].float() @ key.float().transpose(2, 3)) * scaling  # (B, heads, 1, T)
+        with torch.autocast(query.device.type, enabled=False):
+            scores = (query[:, :, :1].float() @ key.float().transpose(2, 3)) * scaling  # (B, heads, 1, T)
         if attention_mask is not None:
             first = attention_mask[:, :, :1, : key.shape[2]]
             hidden = float("-inf")

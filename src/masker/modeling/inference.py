@@ -13,8 +13,8 @@ from masker.data.encoding import Encoded, token_budget_batches
 from masker.masking.collator import Collator
 from masker.modeling.document_attention import document_attention, last_layer_attention
 
-#: Tokens of one batch, padding included; larger batches are no faster on a CPU and only take memory.
-MAX_TOKENS = 4096
+#: Tokens of one batch, padding included; larger batches are slower on a CPU (they leave its cache) and take memory.
+MAX_TOKENS = 1024
 
 Advance = Callable[[int], None]
 
@@ -62,13 +62,17 @@ def visit_attention(
     encoded: Encoded,
     visit: Callable[[torch.Tensor, torch.Tensor, torch.Tensor, npt.NDArray[np.int64]], None],
     advance: Advance | None = None,
+    *,
+    bf16: bool = False,
 ) -> None:
     """Call ``visit(token_ids, attention, content, rows)`` with (B, T) tensors for every batch of documents.
 
-    ``attention`` is that of the document token in the last layer, averaged over heads.
+    ``attention`` is that of the document token in the last layer, averaged over heads. With ``bf16`` the encoder runs
+    in bfloat16, as it does in training; the attention itself is always computed in float32.
     """
     classifier.eval()
-    with document_attention(classifier) as capture:
+    autocast = torch.autocast(classifier.device.type, dtype=torch.bfloat16, enabled=bf16)
+    with document_attention(classifier) as capture, autocast:
         for rows in token_budget_batches(encoded.lengths, MAX_TOKENS):
             inputs = _inputs(collator, encoded, rows, classifier.device)
             attention = last_layer_attention(classifier, capture, inputs).cpu()

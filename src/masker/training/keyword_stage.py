@@ -22,6 +22,7 @@ from masker.masking.collator import Collator
 from masker.modeling.backbone import load_classifier
 from masker.modeling.checkpoint import check_folder
 from masker.modeling.inference import content_special_ids, visit_attention
+from masker.modeling.precision import use_bf16
 from masker.progress import progress_bar
 
 SCHEMES = ("attention", "frequency", "random")
@@ -54,7 +55,13 @@ def choose_keywords(
             check_folder(wanted.attention_model)
             classifier = load_classifier(wanted.attention_model)
         scores = attention_keyword_scores(
-            classifier, tokenizer, train, labels, n_classes, class_balanced=wanted.class_balanced
+            classifier,
+            tokenizer,
+            train,
+            labels,
+            n_classes,
+            class_balanced=wanted.class_balanced,
+            bf16=use_bf16(settings.training.precision),
         )
     else:
         if wanted.source == "random":
@@ -82,6 +89,7 @@ def attention_keyword_scores(
     n_classes: int,
     *,
     class_balanced: bool = False,
+    bf16: bool = False,
 ) -> npt.NDArray[np.float64]:
     """Eq. 2 over the training documents: (V,) scores, or (C, V) for class-balanced selection."""
     scores = AttentionScores(n_classes, len(tokenizer))
@@ -94,7 +102,7 @@ def attention_keyword_scores(
         scores.update(token_ids, attention, content, class_of[rows])
 
     collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
-    visit_attention(classifier, collator, train, visit, bar.update)
+    visit_attention(classifier, collator, train, visit, bar.update, bf16=bf16)
     bar.close()
     return scores.class_attention_scores() if class_balanced else scores.attention_scores()
 
