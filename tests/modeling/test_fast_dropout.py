@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from masker.config import ModelSettings
 from masker.modeling.backbone import load_backbone
-from masker.modeling.fast_dropout import drop_mask, fast_dropout, fast_dropout_in
+from masker.modeling.fast_dropout import fast_dropout, fast_dropout_in, keep_mask
 from tests.conftest import FAMILIES
 
 
@@ -16,7 +16,7 @@ from tests.conftest import FAMILIES
 def test_share_and_independence(p):
     """1,000,000 elements: the share dropped is p within 5 standard deviations, also for each of the four lanes."""
     torch.manual_seed(0)
-    keep = ~drop_mask(torch.Size([1000, 1000]), p)
+    keep = keep_mask(torch.empty(1000, 1000), p).bool()
     for part in (keep, *(keep.flatten()[lane::4] for lane in range(4))):
         deviation = (p * (1 - p) / part.numel()) ** 0.5
         assert abs((~part).float().mean().item() - p) < 5 * deviation
@@ -49,7 +49,7 @@ def test_seeded_by_torch():
     masks = []
     for seed in (3, 3, 4):
         torch.manual_seed(seed)
-        masks.append(drop_mask(torch.Size([64]), 0.5))
+        masks.append(keep_mask(torch.empty(64), 0.5))
     assert torch.equal(masks[0], masks[1])
     assert not torch.equal(masks[0], masks[2])
 
@@ -94,5 +94,5 @@ def test_attention_dropout_follows_the_formula():
     output, _ = module._attention(layer, query, key, value, None, scaling=0.5, dropout=0.5)
     torch.manual_seed(5)
     weights = (query @ key.transpose(2, 3) * 0.5).softmax(dim=-1)
-    expected = (weights * ~drop_mask(weights.shape, 0.5) * 2).sum(dim=-1)  # (1, 2, 6)
+    expected = (weights * keep_mask(weights, 0.5) * 2).sum(dim=-1)  # (1, 2, 6)
     torch.testing.assert_close(output[..., 0], expected.transpose(1, 2))

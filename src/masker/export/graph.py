@@ -21,6 +21,7 @@ from torch import nn
 
 from masker.data.encoding import Encoded
 from masker.errors import ModelError
+from masker.export.rewrites import cut_document_token_early, split_layer_norms
 from masker.masking.collator import pad_rows
 from masker.modeling.onnx_runtime import require_onnx
 
@@ -108,7 +109,7 @@ def fuse_graph(file: Path, target: Path, config: Any) -> dict[str, int]:
     """Join the nodes of attention, layer norms, activations and embeddings, each into one; writes ``target``.
 
     Returns:
-        How many of each there are afterwards; empty, and no ``target``, where fusion failed.
+        How many of each were joined; empty, and no ``target``, where fusion failed.
     """
     with _quiet():
         try:
@@ -121,11 +122,14 @@ def fuse_graph(file: Path, target: Path, config: Any) -> dict[str, int]:
                 hidden_size=getattr(config, "hidden_size", 0),
                 opt_level=0,
             )
+            fused = model.get_fused_operator_statistics()
+            cut_document_token_early(model.model)
+            split_layer_norms(model.model)
             model.save_model_to_file(str(target))
         except Exception:  # an optional step on graphs of any shape: the graph as it was serves as well
             target.unlink(missing_ok=True)
             return {}
-    return {name: int(count) for name, count in model.get_fused_operator_statistics().items() if count}
+    return {name: int(count) for name, count in fused.items() if count}
 
 
 def quantize_graph(file: Path, target: Path) -> bool:

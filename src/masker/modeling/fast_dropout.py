@@ -19,11 +19,14 @@ from torch import nn
 _ATTENTION = "masker_fast_dropout"
 
 
-def drop_mask(shape: torch.Size, p: float) -> torch.Tensor:
-    """A boolean tensor that is true with probability ``p``, independently for each element."""
-    count = shape.numel()
+def keep_mask(x: torch.Tensor, p: float) -> torch.Tensor:
+    """A tensor like ``x`` that is 0 with probability ``p`` and 1 otherwise, independently for each element."""
+    count = x.numel()
     bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    return (bits.view(torch.int16)[:count] < -(2**15) + round(p * 2**16)).view(shape)
+    kept = torch.empty(x.shape, dtype=x.dtype)
+    # Written as numbers at once and multiplied: several times faster than filling by a boolean mask.
+    torch.ge(bits.view(torch.int16)[:count].view(x.shape), -(2**15) + round(p * 2**16), out=kept)
+    return kept
 
 
 class _Dropout(torch.autograd.Function):
@@ -31,15 +34,15 @@ class _Dropout(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float) -> torch.Tensor:
-        dropped = drop_mask(x.shape, p)
-        ctx.save_for_backward(dropped)
+        kept = keep_mask(x, p)
+        ctx.save_for_backward(kept)
         ctx.scale = 1.0 / (1.0 - p)
-        return x.masked_fill(dropped, 0.0).mul_(ctx.scale)
+        return (x * kept).mul_(ctx.scale)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        (dropped,) = ctx.saved_tensors
-        return gradients[0].masked_fill(dropped, 0.0).mul_(ctx.scale), None
+        (kept,) = ctx.saved_tensors
+        return (gradients[0] * kept).mul_(ctx.scale), None
 
 
 def fast_dropout(x: torch.Tensor, p: float, training: bool = True) -> torch.Tensor:
@@ -76,9 +79,10 @@ def _attention(
     scores = (query * (scaling or query.shape[-1] ** -0.5)) @ key.transpose(2, 3)  # (B, heads, T, T)
     if attention_mask is not None:
         if attention_mask.dtype == torch.bool:
-            scores = scores.masked_fill(~attention_mask, torch.finfo(scores.dtype).min)
-        else:
-            scores = scores + attention_mask
+            # Adding is cheaper than filling, and needs nothing in the backward pass.
+            hidden = torch.zeros(attention_mask.shape, dtype=scores.dtype)
+            attention_mask = hidden.masked_fill_(~attention_mask, torch.finfo(scores.dtype).min)
+        scores = scores + attention_mask
     # Autocast would copy these largest of all tensors to float32 and back; the kernel adds up in float32 anyway.
     with torch.autocast(scores.device.type, enabled=False):
         weights = scores.softmax(dim=-1)

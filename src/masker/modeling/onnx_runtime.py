@@ -26,7 +26,7 @@ from masker.modeling.inference import Advance
 OnnxBackend = Literal["onnx", "onnx-int8"]
 
 #: Tokens of one batch, padding included. ONNX Runtime is fastest while a batch's activations stay in the cache.
-MAX_TOKENS = 512
+MAX_TOKENS = 384
 
 ONNX_FOLDER = "onnx"
 RECORD = "export.json"
@@ -55,7 +55,13 @@ class OnnxScorer:
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         try:
-            self._session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+            self._session = runtime.InferenceSession(
+                str(file),
+                options,
+                providers=["CPUExecutionProvider"],
+                # It would join what the export took apart for speed.
+                disabled_optimizers=["SkipLayerNormFusion"],
+            )
             outputs = {output.name: output.shape for output in self._session.get_outputs()}
             self._n_outputs, self._n_features = int(outputs["logits"][1]), int(outputs["features"][1])
         except Exception as error:  # ONNX Runtime's errors share no base of their own

@@ -26,6 +26,7 @@ from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.modeling.backbone import Backbone, load_backbone
 from masker.modeling.fast_dropout import fast_dropout_in
+from masker.modeling.heap import kept_heap
 from masker.modeling.inference import content_special_ids
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
@@ -180,7 +181,7 @@ def _train_stage(
                 shutil.rmtree(leftover)
         if checkpoint is not None:
             _log.info("resuming %s from %s", stage, checkpoint.name)
-        with fast_dropout_in(network.classifier):
+        with fast_dropout_in(network.classifier), kept_heap():
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         if trainer.args.should_save:
             write_tensors(network.state_dict(), finished)

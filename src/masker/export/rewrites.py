@@ -1,0 +1,113 @@
+"""Two rewrites of an ONNX graph that change its speed and none of its numbers.
+
+- Behind the last attention only the document token's row is asked for, and everything there works token by token:
+  so the row is cut out before that work instead of after it. For 6 layers that saves a tenth of all the work.
+- ONNX Runtime's joint node for "add, then layer norm" is slower on a CPU than its addition and its layer norm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from masker.modeling.onnx_runtime import require_onnx
+
+#: Operations that treat each token by itself, as far as their other inputs are constants.
+_TOKEN_WISE = {"MatMul", "Add", "BiasGelu", "Gelu", "FastGelu", "SkipLayerNormalization", "LayerNormalization"}
+_FIRST, _SECOND = "document_token_start", "document_token_end"
+
+
+def cut_document_token_early(model: Any) -> int:
+    """Let the nodes behind the last attention see the document token only.
+
+    Args:
+        model: An ONNX model whose outputs take row 0 of axis 1 of the last hidden state; changed in place.
+
+    Returns:
+        How many nodes have less to do; 0 where the graph has another form.
+    """
+    onnx = require_onnx("onnx")
+    graph = model.graph
+    arrays = {entry.name: onnx.numpy_helper.to_array(entry) for entry in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute[0].name == "value":
+            arrays[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+    readers: dict[str, list[Any]] = {}
+    for node in graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    outputs = {entry.name for entry in graph.output}
+
+    def takes_document_token(node: Any) -> bool:
+        axis = next((entry.i for entry in node.attribute if entry.name == "axis"), 0)
+        index = arrays.get(node.input[1]) if node.op_type == "Gather" else None
+        return index is not None and axis == 1 and index.shape == () and int(index) == 0
+
+    def token_wise(node: Any) -> bool:
+        if node.op_type not in _TOKEN_WISE:
+            return False
+        # A matrix belongs behind the hidden state, and no constant may differ from token to token.
+        widest = 2 if node.op_type == "MatMul" else 1
+        return node.input[0] not in arrays and all(arrays[name].ndim <= widest for name in node.input if name in arrays)
+
+    less: dict[str, Any] = {}  # by the name of the output
+    for node in reversed(graph.node):
+        used = [reader for name in node.output for reader in readers.get(name, [])]
+        if (
+            used
+            and not outputs.intersection(node.output)
+            and token_wise(node)
+            and all(reader.output[0] in less or takes_document_token(reader) for reader in used)
+        ):
+            less[node.output[0]] = node
+    borders = {name for node in less.values() for name in node.input if name} - less.keys() - arrays.keys()
+    if not less:
+        return 0
+
+    graph.initializer.extend(
+        onnx.numpy_helper.from_array(np.array([place]), name) for place, name in ((0, _FIRST), (1, _SECOND))
+    )
+    nodes: list[Any] = []
+    cut: set[str] = set()
+    for node in graph.node:
+        if node.output[0] in less:
+            for place, name in enumerate(node.input):
+                if name not in borders:
+                    continue
+                if name not in cut:
+                    nodes.append(onnx.helper.make_node("Slice", [name, _FIRST, _SECOND, _SECOND], [f"{name}_document"]))
+                    cut.add(name)
+                node.input[place] = f"{name}_document"
+        nodes.append(node)
+    _replace_nodes(graph, nodes)
+    return len(less)
+
+
+def split_layer_norms(model: Any) -> int:
+    """Take the joint nodes of addition and layer norm apart; returns how many there were."""
+    onnx = require_onnx("onnx")
+    nodes: list[Any] = []
+    count = 0
+    for node in model.graph.node:
+        if node.op_type != "SkipLayerNormalization" or len(node.output) > 1 or len(node.input) < 4:
+            nodes.append(node)
+            continue
+        left, right, weight, shift, *bias = node.input
+        name = node.output[0]
+        if bias and bias[0]:
+            nodes.append(onnx.helper.make_node("Add", [left, bias[0]], [f"{name}_biased"]))
+            left = f"{name}_biased"
+        nodes.append(onnx.helper.make_node("Add", [left, right], [f"{name}_sum"]))
+        epsilon = next(entry.f for entry in node.attribute if entry.name == "epsilon")
+        norm = [f"{name}_sum", weight, shift]
+        nodes.append(onnx.helper.make_node("LayerNormalization", norm, [name], axis=-1, epsilon=epsilon))
+        count += 1
+    _replace_nodes(model.graph, nodes)
+    return count
+
+
+def _replace_nodes(graph: Any, nodes: list[Any]) -> None:
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(copies)
