@@ -54,7 +54,7 @@ def test_rows_with_one_of_the_values(source):
     documents = read(source, genre=["telephone", "fiction"])
     assert documents.texts == ["text 0", "text 2", "text 3", "text 5"]
     assert documents.labels == ["a", "a", "b", "b"]
-    assert documents.name == f"{source} [genre=telephone,fiction]"
+    assert documents.name == f"{source} (genre=telephone,fiction)"
 
 
 def test_all_columns_must_match_and_numbers_are_written_out(source):
@@ -80,7 +80,7 @@ def test_unknown_column_and_value(source):
 def test_values_that_never_meet(tmp_path):
     path = tmp_path / "d.jsonl"
     path.write_text('{"text": "a", "label": "x", "genre": "g"}\n{"text": "b", "label": "y", "genre": "h"}\n')
-    with pytest.raises(DataError, match=r"no row meets all of \[genre=g\] \[label=y\]; leave one of them out"):
+    with pytest.raises(DataError, match=r"no row meets all of \(genre=g; label=y\); leave one of them out"):
         read(path, genre=["g"], label=["y"])
 
 

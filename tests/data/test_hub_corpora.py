@@ -279,7 +279,7 @@ def test_pairs_by_genre(read):
 def test_scores_by_genre(read):
     documents = read("stsb:dev", scores=True, where={"genre": ["MSRvid"], "group": ["main-captions"]})
     assert sorted(documents.labels) == [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]
-    assert documents.name == "stsb:dev [genre=MSRvid] [group=main-captions]"
+    assert documents.name == "stsb:dev (genre=MSRvid; group=main-captions)"
 
 
 def test_a_cached_corpus_needs_no_hub(fetched):

@@ -32,7 +32,8 @@ def parse_where(conditions: Iterable[str]) -> dict[str, list[str]] | None:
 
 def describe_where(where: _Where | None) -> str:
     """What a filter adds to the name of a source."""
-    return "".join(f" [{column}={','.join(values)}]" for column, values in (where or {}).items())
+    conditions = "; ".join(f"{column}={','.join(values)}" for column, values in (where or {}).items())
+    return f" ({conditions})" if conditions else ""
 
 
 def columns_to_filter(names: Sequence[str], where: _Where, source: str) -> list[str]:
