@@ -18,12 +18,7 @@ def data_options(command: Command) -> Command:
         click.option("--label-column", metavar="NAME", help="Column with the label."),
         click.option("--encoding", metavar="NAME", help="Encoding of text files.  [default: utf-8]"),
         click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Use only the first N rows."),
-        click.option(
-            "--where",
-            multiple=True,
-            metavar="COLUMN=VALUE[,...]",
-            help="Use only rows with one of these values, e.g. genre=telephone; repeatable.",
-        ),
+        click.option("--where", multiple=True, metavar="COLUMN=VALUE[,...]", help="Use only such rows; repeatable."),
         click.option("--skip-invalid", is_flag=True, default=None, help="Leave out rows without text or label."),
     ):
         command = option(command)

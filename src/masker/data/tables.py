@@ -290,7 +290,6 @@ def _read_delimited(lines: Iterable[str], name: str, delimiter: str) -> Iterator
 
 
 def _read_parquet(path: Path, choose: _Choose) -> Iterator[_Record]:
-    import pyarrow
     import pyarrow.parquet
 
     try:
