@@ -211,6 +211,34 @@ def test_pairs_and_regression(place, tiny_backbones, tmp_path):
     assert "without --ood" in one_line_any(run("evaluate", str(tmp_path / "scores"), str(data), "--ood", str(data)))
 
 
+def test_rows_chosen_by_a_column(place, tiny_backbones, tmp_path):
+    """Sixty texts in two genres by turns: each command sees the thirty of one."""
+    texts, labels = make_corpus(60, seed=3)
+    path = tmp_path / "genres.jsonl"
+    rows = [
+        {"text": text, "label": label, "genre": ["telephone", "letters"][index // 3 % 2]}
+        for index, (text, label) in enumerate(zip(texts, labels, strict=True))
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    chosen = ("--where", "genre=telephone")
+    options = [*training_options(tiny_backbones["bert"]), "--epochs", "1", "--method", "vanilla"]
+    trained = run("train", str(path), "--output", str(tmp_path / "model"), *options, *chosen)
+    assert "trained on 30 documents" in trained.stdout, trained.stderr
+    predicted = run("predict", str(place / "model"), str(path), *chosen, "--with-text").stdout.splitlines()
+    assert [json.loads(line)["text"] for line in predicted] == [r["text"] for r in rows if r["genre"] == "telephone"]
+    evaluate = ("evaluate", str(place / "model"), str(path), *chosen, "--resamples", "10", "--ood", str(path))
+    report = json.loads(run(*evaluate, "--ood-where", "genre=letters", "--json").stdout)
+    assert (report["test"], report["documents"]) == (f"{path} (genre=telephone)", 30)
+    assert [part["documents"] for part in report["ood"].values()] == [30]
+    assert "(genre=telephone)" in run(*evaluate).stdout
+    both = json.loads(run("keywords", str(path), "--where", "genre=telephone,letters", "--json").stdout)
+    assert both == json.loads(run("keywords", str(path), "--json").stdout)
+    refused = run("train", str(path), "--output", str(tmp_path / "none"), *options, "--where", "genre=fax")
+    assert "no row has the value 'fax' in column 'genre'; its values are: letters, telephone" in one_line(refused)
+    assert not (tmp_path / "none").exists()
+    assert "--where takes COLUMN=VALUE" in one_line(run("predict", str(place / "model"), str(path), "--where", "genre"))
+
+
 def one_line_any(done: Done) -> str:
     assert done.returncode == 2 and "Traceback" not in done.stderr
     return done.stderr.splitlines()[-1]
