@@ -12,12 +12,11 @@ with activation vector v (the logits), the α highest activations are revised. W
 
 P_0 is the probability of the unknown class. Deviations:
 
-* The activations are shifted by their minimum before they are revised. Softmax does not change by that; OpenMax would
-  turn round for negative activations, moving evidence *from* the unknown class when a known one is doubted.
 * The rank weight is that of the authors' code, (α − r + 1)/α; the printed algorithm has (α − r)/α, which leaves the
   best class unrevised for α = 1. α is at most C.
 * The Weibull distribution has location 0 after the tail is moved so that its smallest distance is 1, as in the
   authors' libMR; a distance 1 below the tail or less has F = 0.
+* A tail is at most half of a class's documents: the 20 largest of 20 distances would be no tail.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ Distance = Literal["euclidean", "euclidean-cosine"]
 
 #: Weight of the Euclidean part of ``euclidean-cosine``, the authors' 1/200.
 EUCLIDEAN_WEIGHT = 1 / 200
-#: A tail whose distances are all equal has no spread to fit; its distribution becomes a step.
-STEEPEST = 1e4
+#: Distances that differ by less have no tail that could be fitted.
+LEAST_SPREAD = 1e-6
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,15 @@ class OpenMaxStatistics:
 
 
 def fit_weibull_tail(distances: Floats, tail: int) -> tuple[float, float, float]:
-    """Shape, scale and start of the Weibull distribution of the ``tail`` largest distances, moved to start at 1."""
-    largest = np.sort(distances)[-tail:]
+    """Shape, scale and start of the Weibull distribution of the ``tail`` largest distances, moved to start at 1.
+
+    Equal distances tell nothing about a tail: the scale is infinite then, so that F = 0 everywhere.
+    """
+    largest = np.sort(distances)[-min(tail, max(3, len(distances) // 2)) :]
     start = float(largest[0])
-    moved = largest - start + 1.0
-    if np.ptp(moved) < 1e-9:
-        return STEEPEST, 1.0, start
-    shape, _, scale = weibull_min.fit(moved, floc=0.0)
+    if np.ptp(largest) < LEAST_SPREAD:
+        return 1.0, np.inf, start
+    shape, _, scale = weibull_min.fit(largest - start + 1.0, floc=0.0)
     return float(shape), float(scale), start
 
 
@@ -76,21 +77,23 @@ def fit_openmax(
     Args:
         doc_logits: (N, C) activations.
         labels: (N,) true classes.
-        tail: How many of the largest distances are fitted; all there are where a class has fewer.
+        tail: How many of the largest distances are fitted; at most half of those there are, at least 3.
         distance: ``euclidean``, or ``euclidean-cosine``: Euclidean / 200 + cosine distance, as the authors do.
 
-    A class of which no document is right is described by all its documents.
+    A class of which no document is right is described by all its documents. A class of one or two documents, which are
+    equally far from their mean, borrows the tail of all classes together.
     """
     logits = np.asarray(doc_logits, dtype=np.float64)
     right = logits.argmax(axis=1) == labels
-    means, fitted = [], []
+    means, distances = [], []
     for index in range(logits.shape[1]):
         of_class = labels == index
         members = logits[of_class & right] if (of_class & right).any() else logits[of_class]
-        mean = members.mean(axis=0)
-        means.append(mean)
-        fitted.append(fit_weibull_tail(activation_distances(members, mean[None], distance)[:, 0], tail))
-    shape, scale, start = np.array(fitted).T
+        means.append(members.mean(axis=0))
+        distances.append(activation_distances(members, means[-1][None], distance)[:, 0])
+    together = np.concatenate(distances)
+    tails = [fit_weibull_tail(own if np.ptp(own) >= LEAST_SPREAD else together, tail) for own in distances]
+    shape, scale, start = np.array(tails).T
     return OpenMaxStatistics(np.array(means), shape, scale, start)
 
 
@@ -122,6 +125,5 @@ def openmax_probabilities(
     outlying = weibull_min.cdf(moved, statistics.shape, scale=statistics.scale)  # F_i, (N, C)
     rank = np.argsort(np.argsort(-logits, axis=1, kind="stable"), axis=1)  # 0 for the best class
     doubt = np.maximum(alpha - rank, 0) / alpha * outlying  # 1 − ω
-    activations = logits - logits.min(axis=1, keepdims=True)
-    unknown = (activations * doubt).sum(axis=1, keepdims=True)
-    return np.asarray(softmax(np.concatenate([unknown, activations * (1.0 - doubt)], axis=1), axis=1))
+    unknown = (logits * doubt).sum(axis=1, keepdims=True)
+    return np.asarray(softmax(np.concatenate([unknown, logits * (1.0 - doubt)], axis=1), axis=1))
