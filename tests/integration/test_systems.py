@@ -151,6 +151,23 @@ def test_windows_of_long_documents(name, settings_of, tmp_path):
     assert MaskerClassifier.load(model.save(tmp_path / "m")).predict_texts(long) == answers
 
 
+@pytest.mark.parametrize("family", ["roberta", "albert"])
+@pytest.mark.parametrize("method", ["residual", "doc", "ocsvm"])
+def test_other_families_and_pairs_of_texts(family, method, tiny_settings, tmp_path):
+    """ALBERT's word vectors are narrower than its hidden states; RoBERTa has no token types."""
+    settings = tiny_settings(
+        family, **FREQUENCY, training={"method": method, "epochs": 1}, baselines={"ocsvm_features": "encoder"}
+    )
+    texts, labels = make_corpus(45)
+    pairs = list(zip(texts, reversed(texts), strict=True))
+    model = fit(settings, (pairs, labels))
+    answers = model.predict_texts(pairs)
+    assert MaskerClassifier.load(model.save(tmp_path / "m")).predict_texts(pairs) == answers
+    np.testing.assert_allclose(
+        [model.ood_score([pair])[0] for pair in pairs[:6]], [answer.ood_score for answer in answers[:6]], atol=1e-5
+    )
+
+
 # --- residual ensemble -----------------------------------------------------------------------------------------------
 
 
