@@ -1,11 +1,21 @@
 """Settings: the paper's numbers, who overrides whom, and errors that say what to do."""
 
 import json
+from typing import get_args
 
 import pytest
 from pydantic import ValidationError
 
-from masker.config import MASKER_EPOCHS, PRESETS, VANILLA_EPOCHS, Settings, build_settings
+from masker.config import (
+    CONVOLUTION_EPOCHS,
+    MASKER_EPOCHS,
+    METHOD_HEADS,
+    PRESETS,
+    VANILLA_EPOCHS,
+    Method,
+    Settings,
+    build_settings,
+)
 from masker.errors import ConfigError, MaskerError, did_you_mean
 
 
@@ -45,6 +55,47 @@ def test_epochs_follow_the_method_unless_named():
 @pytest.mark.parametrize(("epochs", "stage"), [(6, 3), (5, 3), (1, 1), (2, 1)])
 def test_vanilla_stage_has_half_the_epochs(epochs, stage):
     assert build_settings({"training": {"epochs": epochs}}).vanilla_stage_epochs == stage
+
+
+def test_other_methods_with_a_keyword_stage_train_it_as_long_as_themselves():
+    settings = build_settings({"training": {"method": "residual"}})
+    assert settings.epochs == settings.vanilla_stage_epochs == VANILLA_EPOCHS
+
+
+def test_convolutional_networks_train_longer():
+    assert build_settings({"training": {"method": "doc"}}).epochs == CONVOLUTION_EPOCHS
+    openmax = {"training": {"method": "openmax"}}
+    assert build_settings(openmax).epochs == VANILLA_EPOCHS
+    assert build_settings(openmax, {"baselines": {"openmax_network": "convolution"}}).epochs == CONVOLUTION_EPOCHS
+
+
+@pytest.mark.parametrize(
+    ("method", "head"),
+    [("masker", "one-vs-rest"), ("vanilla", "one-vs-rest"), ("residual", "one-vs-rest"), ("openmax", "multi-class"),
+     ("doc", "one-vs-rest"), ("ocsvm", "multi-class")],
+)  # fmt: skip
+def test_head_follows_the_method_unless_named(method, head):
+    assert build_settings({"training": {"method": method}}).model.head == head
+    assert set(METHOD_HEADS) == set(get_args(Method))
+
+
+def test_head_that_a_method_cannot_have():
+    for method, head in (("openmax", "one-vs-rest"), ("doc", "multi-class"), ("residual", "regression")):
+        (line,) = problems(layers=[{"training": {"method": method}, "model": {"head": head}}])
+        assert line.startswith("model.head must be ") and f"training.method={method}; got '{head}'" in line
+
+
+def test_published_rule_needs_a_method_that_has_one():
+    rule = {"detection": {"rule": "published"}}
+    assert build_settings(rule, {"training": {"method": "doc"}}).detection.rule == "published"
+    (line,) = problems(layers=[rule])
+    assert "doc, ocsvm" in line and "training.method=masker" in line
+
+
+@pytest.mark.parametrize("content", [3, {"training": 3}, {"training": {"method": ["doc"]}}, {"model": 3}])
+def test_nonsense_is_a_validation_error(content):
+    with pytest.raises(ValidationError):
+        Settings.model_validate(content)
 
 
 def test_settings_cannot_be_changed_by_accident():

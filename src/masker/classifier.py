@@ -18,21 +18,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from masker.config import Settings, build_settings
 from masker.data import Documents, check_classes
 from masker.data.encoding import encode
+from masker.data.texts import Text, split_pairs
+from masker.data.texts import texts_of as texts_of
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.keywords import KeywordSet
-from masker.modeling.backbone import load_tokenizer
 from masker.modeling.checkpoint import load_manifest, save_folder
-from masker.modeling.inference import pool_windows
-from masker.modeling.scorer import Scorer, TorchScorer, open_scorer
+from masker.modeling.scorer import Outputs, Scorer, document_outputs
 from masker.provenance import provenance
 from masker.scoring.evaluation import evaluate_classification, evaluate_regression
-from masker.scoring.max_probability import class_probabilities, max_probability_score
+from masker.scoring.max_probability import class_probabilities
+from masker.scoring.score import Score
 from masker.scoring.threshold import quantile_threshold
+from masker.systems import fit_system, open_system, score_tensors
 
 #: Rows that are scored together when predicting from a stream: enough to sort by length, little memory.
 STREAM_CHUNK = 2048
 
-Text = str | tuple[str, str]
 _LABEL_TYPES: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
 
 
@@ -63,8 +64,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Follows scikit-learn: ``fit``, ``predict``, ``predict_proba``, ``score``, ``get_params``, ``clone``.
 
     Args:
-        method: ``masker`` or ``vanilla``.
-        head: ``one-vs-rest``, ``multi-class`` or ``regression``.
+        method: ``masker``, ``vanilla``, ``residual``, ``openmax``, ``doc`` or ``ocsvm``; see docs/systems.md.
+        head: ``one-vs-rest``, ``multi-class`` or ``regression``; ``None`` takes 1-vs-rest, or what the method needs.
         keywords: ``attention``, ``frequency``, ``random`` or a file of words.
         backbone: Embedded name, hub id or folder.
         epochs: Passes over the data; ``None`` takes the paper's number.
@@ -78,7 +79,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         method: str = "masker",
-        head: str = "one-vs-rest",
+        head: str | None = None,
         keywords: str = "attention",
         backbone: str = "minilm",
         epochs: int | None = None,
@@ -111,7 +112,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(texts) != len(labels):
             raise DataError(f"there must be one label for each text; got {len(texts)} texts and {len(labels)} labels")
         settings = self._build_settings()
-        first, pairs = _split_pairs(texts)
+        first, pairs = split_pairs(texts)
         values = [label.item() if isinstance(label, np.generic) else label for label in labels]
         if settings.model.head == "regression":
             documents = Documents(first, pairs, [float(value) for value in values], "fit")
@@ -125,40 +126,34 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, documents: Documents, settings: Settings, work: Path, *, label_type: str = "str"
     ) -> MaskerClassifier:
         """Train on a corpus with full settings; ``work`` keeps what an interrupted run needs to go on."""
-        from masker.training.methods import train_method
-
         classes: list[str] = []
         if settings.model.head != "regression":
             check_classes(documents)
             classes = documents.class_names
             if label_type == "int":
                 classes.sort(key=int)
-        trained = train_method(documents, classes, settings, work)
+        system = fit_system(documents, classes, settings, work)
         self._settings = settings
-        self._tokenizer, self._max_length = trained.backbone.tokenizer, trained.backbone.max_length
+        self._tokenizer, self._max_length = system.tokenizer, system.max_length
         self._tokenizer.model_max_length = self._max_length
-        self._scorer: Scorer = TorchScorer(trained.network.classifier, self._tokenizer)
-        self._tensors: dict[str, torch.Tensor] = {}
-        if trained.network.token_head is not None:
-            state = trained.network.token_head.state_dict()
-            self._tensors |= {f"token_head.{name}": tensor.cpu() for name, tensor in state.items()}
-        self.keywords_ = trained.keywords
+        self._scorer: Scorer = system.scorer
+        self._score: Score = system.score
+        self._tensors: dict[str, torch.Tensor] = system.tensors | score_tensors(system.score)
+        self.keywords_ = system.keywords
         self._label_type = label_type
         self._class_names = classes
         self._pairs = documents.pairs is not None
-        self.validation_ = trained.validation_metric
+        self.validation_ = system.validation_metric
         self.provenance_ = provenance(
             seed=settings.training.seed, data=documents.name, data_sha256=documents.fingerprint(), rows=len(documents)
         )
         self.threshold_: float | None = None
-        if classes:
-            validation = trained.corpus.validation
-            logits = self._scorer.predict_logits(validation)
-            n_documents = int(validation.document.max()) + 1
-            logits = pool_windows(logits, validation.document, n_documents, settings.model.window_pooling)
-            scores = max_probability_score(logits, settings.model.head)
-            self.threshold_ = quantile_threshold(scores, settings.detection.false_alarm_rate)
-            self._tensors["validation_scores"] = torch.from_numpy(scores)
+        if system.validation_scores is not None:
+            self._tensors["validation_scores"] = torch.from_numpy(system.validation_scores)
+            if settings.detection.rule == "published":
+                self.threshold_ = system.score.published_threshold
+            else:
+                self.threshold_ = quantile_threshold(system.validation_scores, settings.detection.false_alarm_rate)
         return self
 
     @classmethod
@@ -200,20 +195,35 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, texts: Sequence[Text], advance: Callable[[int], None] | None = None
     ) -> npt.NDArray[np.float32]:
         """(N, C) raw outputs of f_doc."""
+        return self._outputs(texts, advance, features=False).logits
+
+    def _outputs(self, texts: Sequence[Text], advance: Callable[[int], None] | None, *, features: bool) -> Outputs:
+        """Logits and, where asked for, features: all that a score is made of."""
         self._require_fitted()
-        first, pairs = _split_pairs(texts)
+        first, pairs = split_pairs(texts)
         if not first:
-            return np.empty((0, self._scorer.n_outputs), dtype=np.float32)
+            return Outputs(np.empty((0, self._scorer.n_outputs), dtype=np.float32))
         if (pairs is not None) != self._pairs:
             expected = "pairs of texts (columns text and text_pair)" if self._pairs else "single texts"
             raise DataError(f"this model was trained on {expected}; the input is of the other kind")
         model = self._settings.model
-        windows = model.long_documents == "windows"
         encoded = encode(
-            self._tokenizer, first, pairs, self._max_length, windows=windows, window_overlap=model.window_overlap
+            self._tokenizer,
+            first,
+            pairs,
+            self._max_length,
+            windows=model.long_documents == "windows",
+            window_overlap=model.window_overlap,
         )
-        logits = self._scorer.predict_logits(encoded, advance)
-        return pool_windows(logits, encoded.document, len(first), model.window_pooling) if windows else logits
+        return document_outputs(self._scorer, encoded, model.window_pooling, advance, features=features)
+
+    def _judge(
+        self, texts: Sequence[Text], advance: Callable[[int], None] | None = None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """(N, C) probabilities and (N,) out-of-distribution scores, from one pass."""
+        outputs = self._outputs(texts, advance, features=self._score.reads_features)
+        probabilities = class_probabilities(outputs.logits, self._settings.model.head)
+        return probabilities, self._score.ood_score(outputs) if len(probabilities) else np.empty(0)
 
     def predict(self, texts: Sequence[Text]) -> npt.NDArray[Any]:
         """The most probable class of each text, or the predicted number of a regression."""
@@ -228,7 +238,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def ood_score(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
         """(N,) scores, higher = more out-of-distribution."""
         self._require_classes("ood_score")
-        return max_probability_score(self.doc_logits(texts), self._settings.model.head)
+        return self._judge(texts)[1]
 
     def is_ood(self, texts: Sequence[Text]) -> npt.NDArray[np.bool_]:
         """(N,) true where a text is none of the classes."""
@@ -236,17 +246,15 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_texts(self, texts: Sequence[Text], advance: Callable[[int], None] | None = None) -> list[Prediction]:
         """Label, confidence, score and decision of each text, from one pass."""
-        logits = self.doc_logits(texts, advance)
+        self._require_fitted()
         if self.is_regression:
-            return [Prediction(float(value), None, None, None) for value in logits[:, 0]]
-        head = self._settings.model.head
-        confidence = class_probabilities(logits, head).max(axis=1)
-        scores = max_probability_score(logits, head)
-        labels = self.classes_[logits.argmax(axis=1)].tolist()
+            return [Prediction(float(value), None, None, None) for value in self.doc_logits(texts, advance)[:, 0]]
+        probabilities, scores = self._judge(texts, advance)
+        labels = self.classes_[probabilities.argmax(axis=1)].tolist()
         threshold = self._threshold()
         return [
             Prediction(label, float(certain), float(score), bool(score > threshold))
-            for label, certain, score in zip(labels, confidence, scores, strict=True)
+            for label, certain, score in zip(labels, probabilities.max(axis=1), scores, strict=True)
         ]
 
     def predict_stream(self, texts: Iterable[Text]) -> Iterator[Prediction]:
@@ -272,21 +280,22 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         assert test.labels is not None
         seed = self._settings.training.seed
-        logits = self.doc_logits(texts_of(test), advance)
         if self.is_regression:
             if ood:
                 raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
+            logits = self.doc_logits(texts_of(test), advance)
             figures = evaluate_regression(
                 logits, [float(label) for label in test.labels], resamples=resamples, seed=seed
             )
         else:
+            probabilities, scores = self._judge(texts_of(test), advance)
             figures = evaluate_classification(
-                logits,
+                probabilities,
+                scores,
                 [str(label) for label in test.labels],
                 self._class_names,
-                self._settings.model.head,
                 self._threshold(),
-                {name: self.doc_logits(texts_of(documents), advance) for name, documents in (ood or {}).items()},
+                {name: self._judge(texts_of(documents), advance)[1] for name, documents in (ood or {}).items()},
                 resamples=resamples,
                 seed=seed,
             )
@@ -302,7 +311,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the model folder, which plain transformers opens too. An existing one is only replaced if told so."""
         self._require_fitted()
-        if not isinstance(self._scorer, TorchScorer) or self._scorer.classifier.dtype != torch.float32:
+        weights = self._scorer.weights()
+        if weights is None:
             raise ModelError(
                 "this backend does not hold the full weights; load the model with backend='torch' to save it"
             )
@@ -314,14 +324,14 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "classes": self._class_names,
             "pairs": self._pairs,
             "max_length": self._max_length,
-            "score": "max-prob",
+            "score": self._score.name,
             "threshold": self.threshold_,
             "validation": self.validation_,
             "keywords": None if self.keywords_ is None else self.keywords_.to_json(),
             "settings": self._settings.model_dump(),
             "provenance": self.provenance_,
         }
-        return save_folder(path, self._scorer.classifier, self._tokenizer, manifest, self._tensors)
+        return save_folder(path, weights.native, self._tokenizer, manifest, {**self._tensors, **weights.tensors})
 
     @classmethod
     def load(cls, path: str | Path, backend: str | None = None) -> MaskerClassifier:
@@ -350,8 +360,11 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._tensors = stored.tensors
         except (KeyError, TypeError, ValueError, MaskerError) as error:
             raise ModelError(f"masker.json in '{path}' is damaged ({error!r}); restore or retrain the model") from None
-        self._tokenizer = load_tokenizer(str(path))
-        self._scorer = open_scorer(path, self._tokenizer, backend)
+        try:
+            system = open_system(path, stored, settings, backend)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"the statistics in '{path}' are damaged ({error!r}); restore or retrain it") from None
+        self._tokenizer, self._scorer, self._score = system.tokenizer, system.scorer, system.score
         return self
 
     # Inside ---------------------------------------------------------------------------------------------------------
@@ -373,22 +386,3 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._require_fitted()
         if self.is_regression:
             raise MaskerError(f"{name} needs classes, and this model is a regression; use predict")
-
-
-def _split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
-    """Texts and, when every item is a (text, text_pair) tuple, the second texts."""
-    if isinstance(texts, str):
-        raise DataError("texts must be a list of strings, and this is one string; put it into a list")
-    items = list(texts)
-    if items and all(isinstance(item, (tuple, list)) and len(item) == 2 for item in items):
-        return [str(item[0]) for item in items], [str(item[1]) for item in items]
-    if not all(isinstance(item, str) for item in items):
-        raise DataError("texts must be strings, or all of them (text, text_pair) tuples")
-    return [str(item) for item in items], None
-
-
-def texts_of(documents: Documents) -> list[Text]:
-    """The documents as :meth:`MaskerClassifier.predict` takes them: texts, or pairs of texts."""
-    if documents.pairs is None:
-        return list(documents.texts)
-    return list(zip(documents.texts, documents.pairs, strict=True))

@@ -17,7 +17,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from masker.errors import ConfigError, did_you_mean
 
 Head = Literal["one-vs-rest", "multi-class", "regression"]
-Method = Literal["masker", "vanilla"]
+Method = Literal["masker", "vanilla", "residual", "openmax", "doc", "ocsvm"]
+
+#: The heads that a method can have; where 1-vs-rest is not among them, the first is taken when none is named.
+METHOD_HEADS: dict[Method, tuple[Head, ...]] = {
+    "masker": ("one-vs-rest", "multi-class", "regression"),
+    "vanilla": ("one-vs-rest", "multi-class", "regression"),
+    "residual": ("one-vs-rest", "multi-class"),
+    "openmax": ("multi-class",),
+    "doc": ("one-vs-rest",),
+    "ocsvm": ("multi-class",),
+}
+#: Methods whose authors give a rule of their own for rejecting a document.
+METHODS_WITH_RULE: tuple[Method, ...] = ("doc", "ocsvm")
 
 #: The paper's regulariser weights for its two kinds of task (section "Experimental setup").
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -28,6 +40,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 #: Epochs when the user names none: the paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many.
 VANILLA_EPOCHS = 3
 MASKER_EPOCHS = 6
+#: A convolutional network is trained from scratch, and a pass over the data costs little.
+CONVOLUTION_EPOCHS = 10
 
 
 class _Section(BaseModel):
@@ -116,6 +130,31 @@ class DetectionSettings(_Section):
     """When a document counts as out-of-distribution."""
 
     false_alarm_rate: float = Field(default=0.05, ge=0.0, le=1.0)
+    #: The threshold is set for ``false_alarm_rate``, or by the rule that the method was published with.
+    rule: Literal["false-alarm-rate", "published"] = "false-alarm-rate"
+
+
+class BaselineSettings(_Section):
+    """The comparison systems that are more than a loss; see docs/systems.md."""
+
+    #: The network under OpenMax: the fine-tuned encoder, or the convolutional network of DOC.
+    openmax_network: Literal["encoder", "convolution"] = "encoder"
+    openmax_tail: int = Field(default=20, ge=2)
+    openmax_alpha: int = Field(default=10, ge=1)
+    openmax_distance: Literal["euclidean", "euclidean-cosine"] = "euclidean"
+    doc_filters: int = Field(default=100, ge=1)
+    doc_hidden: int = Field(default=250, ge=1)
+    doc_dropout: float = Field(default=0.5, ge=0.0, lt=1.0)
+    doc_alpha: float = Field(default=3.0, ge=0.0)
+    ocsvm_features: Literal["tf-idf", "encoder"] = "tf-idf"
+    #: The exact solver takes time and memory quadratic in documents; ``auto`` leaves it above ``ocsvm_exact_limit``.
+    ocsvm_solver: Literal["auto", "exact", "sgd"] = "auto"
+    ocsvm_exact_limit: int = Field(default=10_000, ge=1)
+    ocsvm_nu: float = Field(default=0.1, gt=0.0, le=1.0)
+    #: Feature vectors have length 1, so their squared distances lie between 0 and 4.
+    ocsvm_gamma: float = Field(default=1.0, gt=0.0)
+    #: Nystroem landmarks of the sgd solver.
+    ocsvm_components: int = Field(default=500, ge=1)
 
 
 class Settings(_Section):
@@ -128,11 +167,34 @@ class Settings(_Section):
     loss: LossSettings = Field(default_factory=LossSettings)
     training: TrainingSettings = Field(default_factory=TrainingSettings)
     detection: DetectionSettings = Field(default_factory=DetectionSettings)
+    baselines: BaselineSettings = Field(default_factory=BaselineSettings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _head_of_the_method(cls, values: Any) -> Any:
+        """A method that has no 1-vs-rest head gets its own when none is named."""
+        sections = values if isinstance(values, dict) else {}
+        training, model = sections.get("training"), sections.get("model", {})
+        if isinstance(training, dict) and isinstance(model, dict) and "head" not in model:
+            for method, heads in METHOD_HEADS.items():
+                if training.get("method") == method and "one-vs-rest" not in heads:
+                    return {**values, "model": {**model, "head": heads[0]}}
+        return values
 
     @model_validator(mode="after")
     def _check_across_sections(self) -> Settings:
         if self.keywords.source == "random" and self.keywords.class_balanced:
             raise ValueError("keywords.class_balanced has no meaning for keywords.source=random; drop one of the two")
+        method, heads = self.training.method, METHOD_HEADS[self.training.method]
+        if self.model.head not in heads:
+            raise ValueError(
+                f"model.head must be {' or '.join(heads)} for training.method={method}; got '{self.model.head}'"
+            )
+        if self.detection.rule == "published" and method not in METHODS_WITH_RULE:
+            raise ValueError(
+                f"detection.rule=published needs a method with such a rule ({', '.join(METHODS_WITH_RULE)}); "
+                f"got training.method={method}, so leave detection.rule out"
+            )
         return self
 
     @property
@@ -140,12 +202,20 @@ class Settings(_Section):
         """Epochs of the final model."""
         if self.training.epochs is not None:
             return self.training.epochs
+        if self.is_convolutional:
+            return CONVOLUTION_EPOCHS
         return MASKER_EPOCHS if self.training.method == "masker" else VANILLA_EPOCHS
+
+    @property
+    def is_convolutional(self) -> bool:
+        """Whether the network is DOC's convolutional one instead of a fine-tuned encoder."""
+        method = self.training.method
+        return method == "doc" or (method == "openmax" and self.baselines.openmax_network == "convolution")
 
     @property
     def vanilla_stage_epochs(self) -> int:
         """Epochs of the vanilla model that only gives attention keywords: half of MASKER's, as in the paper."""
-        return (self.epochs + 1) // 2
+        return (self.epochs + 1) // 2 if self.training.method == "masker" else self.epochs
 
 
 def build_settings(

@@ -84,7 +84,8 @@ def keywords_of_model(model: str) -> KeywordSet:
     """The keywords a model was trained with."""
     manifest = load_manifest(model).manifest
     if manifest.get("keywords") is None:
-        raise ConfigError(f"'{model}' was trained without keywords (method vanilla); rank those of its data instead")
+        method = manifest["settings"]["training"]["method"]
+        raise ConfigError(f"'{model}' was trained without keywords (method {method}); rank those of its data instead")
     return KeywordSet.from_json(manifest["keywords"])
 
 

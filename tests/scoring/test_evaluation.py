@@ -1,4 +1,4 @@
-"""The evaluation report, from logits made by hand."""
+"""The evaluation report, from outputs made by hand."""
 
 import json
 
@@ -7,6 +7,7 @@ import pytest
 
 from masker.errors import DataError
 from masker.scoring.evaluation import evaluate_classification, evaluate_regression
+from masker.scoring.max_probability import class_probabilities, max_probability_score
 
 CLASSES = ["ham", "spam"]
 # Scores (1-vs-rest): sigmoid(-3), sigmoid(-2), sigmoid(-1), sigmoid(0) = 0.05, 0.12, 0.27, 0.5; the last is wrong.
@@ -19,8 +20,15 @@ DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_
 
 def report(head="one-vs-rest", threshold=0.4, ood=None, **options):
     settings = {"resamples": 50, "seed": 0, **options}
+    others = {"other": OUT} if ood is None else ood
     return evaluate_classification(
-        LOGITS, LABELS, CLASSES, head, threshold, {"other": OUT} if ood is None else ood, **settings
+        class_probabilities(LOGITS, head),
+        max_probability_score(LOGITS, head),
+        settings.pop("labels", LABELS),
+        CLASSES,
+        threshold,
+        {name: max_probability_score(logits, head) for name, logits in others.items()},
+        **settings,
     )
 
 
@@ -81,7 +89,7 @@ def test_same_documents_cannot_be_told_apart():
 
 def test_label_the_model_does_not_know():
     with pytest.raises(DataError, match="'eggs'"):
-        evaluate_classification(LOGITS, ["eggs", *LABELS[1:]], CLASSES, "one-vs-rest", 0.4, {}, resamples=10, seed=0)
+        report(labels=["eggs", *LABELS[1:]])
 
 
 def test_regression_by_hand():

@@ -100,6 +100,10 @@ def export_onnx(
         require_onnx(module)
     manifest = load_manifest(model_folder).manifest
     source = Path(model_folder).expanduser()
+    if manifest["settings"]["training"]["method"] == "ocsvm":
+        raise ModelError(
+            f"'{source}' is a one-class SVM (method ocsvm), no network that ONNX could run; use it as it is"
+        )
     if not weight_files(source):
         raise ModelError(f"'{source}' has no weights of its own (an export?); export the model that it was made from")
     if check is not None and check.ood and manifest["settings"]["model"]["head"] == "regression":

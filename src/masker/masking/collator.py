@@ -42,12 +42,20 @@ class Collator:
         pad_id: Vocabulary id of the padding token.
         special_ids: Ids that are no content of a document.
         views: The views to add; ``None`` gives the documents alone.
+        bias_logits: (N, C) outputs of a biased model for all documents; a batch gets those of its documents.
     """
 
-    def __init__(self, pad_id: int, special_ids: Sequence[int], views: Views | None = None) -> None:
+    def __init__(
+        self,
+        pad_id: int,
+        special_ids: Sequence[int],
+        views: Views | None = None,
+        bias_logits: npt.NDArray[np.float32] | None = None,
+    ) -> None:
         self.pad_id = pad_id
         self.special_ids = np.array(sorted(special_ids), dtype=np.int64)
         self.views = views
+        self.bias_logits = bias_logits
         self.epoch = 0
 
     def __call__(self, features: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
@@ -60,6 +68,8 @@ class Collator:
         if self.views is not None:
             rows = np.array([feature["row"] for feature in features], dtype=np.int64)
             batch, extra = self._with_views(self.views, batch, rows)
+        if self.bias_logits is not None:
+            extra["bias_logits"] = self.bias_logits[[feature["row"] for feature in features]]
         if features[0].get("label") is not None:
             labels = np.array([feature["label"] for feature in features])
             extra["labels"] = labels.astype(np.float32) if labels.dtype.kind == "f" else labels

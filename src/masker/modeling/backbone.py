@@ -55,6 +55,7 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     )
     if (
         getattr(classifier.config, "is_decoder", False)
+        or classifier.config.model_type == "masker-convolution"
         or tokenizer.mask_token_id is None
         or tokenizer.pad_token_id is None
     ):
@@ -63,7 +64,7 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
             "use one of the BERT, RoBERTa, ALBERT, DeBERTa, ... families"
         )
     if settings.head == "one-vs-rest":
-        _start_at_the_prior(classifier)
+        start_at_the_prior(classifier)
     return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
 
 
@@ -86,12 +87,26 @@ def load_classifier(source: str, trust_remote_code: bool = False, **config: Any)
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification
 
+    import masker.modeling.convolution  # noqa: F401  (makes its model type known to transformers)
+
     try:
         # A fresh head is what we ask for; the report that it is "newly initialized" would only alarm the user.
         with quiet_transformers(), _reached(source):
             return AutoModelForSequenceClassification.from_pretrained(
                 source, use_safetensors=True, trust_remote_code=trust_remote_code, dtype="float32", **config
             )
+    except (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        raise _unreachable(source, "weights", error) from None
+
+
+def load_encoder(source: str) -> Any:
+    """Open the encoder of a folder without any head; only safetensors weights are read."""
+    from safetensors import SafetensorError
+    from transformers import AutoModel
+
+    try:
+        with quiet_transformers():
+            return AutoModel.from_pretrained(source, use_safetensors=True, dtype="float32")
     except (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise _unreachable(source, "weights", error) from None
 
@@ -106,7 +121,7 @@ def encoder_length(wanted: int, tokenizer: Any, classifier: Any) -> int:
     return int(min(wanted, usable, tokenizer.model_max_length))
 
 
-def _start_at_the_prior(classifier: Any) -> None:
+def start_at_the_prior(classifier: Any) -> None:
     """Let each sigmoid of a new 1-vs-rest head start at 1/C instead of 1/2.
 
     C − 1 of C targets are 0. A head that starts at 1/2 first spends its steps on pushing all outputs down, in which the

@@ -56,6 +56,22 @@ def predict_outputs(
 
 
 @torch.inference_mode()
+def predict_means(
+    encoder: Any, collator: Collator, encoded: Encoded, advance: Advance | None = None
+) -> npt.NDArray[np.float32]:
+    """(N, H) means of the last hidden states over the tokens of each row, scaled to length 1."""
+    encoder.eval()
+    means = np.empty((len(encoded), encoder.config.hidden_size), dtype=np.float32)
+    for rows in token_budget_batches(encoded.lengths, MAX_TOKENS):
+        inputs = _inputs(collator, encoded, rows, encoder.device)
+        states = encoder(**inputs).last_hidden_state * inputs["attention_mask"].unsqueeze(2)  # (B, T, H)
+        means[rows] = torch.nn.functional.normalize(states.sum(dim=1), dim=1).float().cpu().numpy()
+        if advance is not None:
+            advance(len(rows))
+    return means
+
+
+@torch.inference_mode()
 def visit_attention(
     classifier: Any,
     collator: Collator,

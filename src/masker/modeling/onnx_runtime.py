@@ -90,6 +90,9 @@ class OnnxScorer:
         logits, features = self._fill({"logits": self._n_outputs, "features": self._n_features}, encoded, advance)
         return logits, features
 
+    def weights(self) -> None:
+        """A graph does not hold the weights as transformers saves them."""
+
     def _fill(self, outputs: dict[str, int], encoded: Encoded, advance: Advance | None) -> list[Floats]:
         names = list(outputs)
         filled = [np.empty((len(encoded), width), dtype=np.float32) for width in outputs.values()]

@@ -1,4 +1,4 @@
-"""Figures for a trained classifier, from cached logits."""
+"""Figures for a trained classifier, from cached outputs."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.config import Head
 from masker.metrics import Interval, classification_report, detection_report, regression_report
-from masker.scoring.max_probability import class_probabilities, max_probability_score
 
-Logits = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
 
 
 def evaluate_classification(
-    doc_logits: Logits,
+    probabilities: Floats,
+    scores: Floats,
     labels: Sequence[str],
     classes: Sequence[str],
-    head: Head,
     threshold: float,
-    ood_logits: dict[str, Logits],
+    ood_scores: dict[str, Floats],
     *,
     resamples: int,
     seed: int,
@@ -29,21 +27,19 @@ def evaluate_classification(
     """Classification figures on the test set and detection figures against each out-of-distribution set.
 
     Args:
-        doc_logits: (N, C) logits of the test documents.
+        probabilities: (N, C) class probabilities of the test documents.
+        scores: (N,) their out-of-distribution scores, by any score.
         labels: Their true classes.
-        classes: Class names in the order of the logits.
-        head: ``one-vs-rest`` or ``multi-class``.
+        classes: Class names in the order of the columns.
         threshold: Score above which a document is rejected.
-        ood_logits: Logits of each out-of-distribution set, by name.
+        ood_scores: Scores of each out-of-distribution set, by name.
         resamples: Bootstrap resamples behind each interval.
         seed: Seed of the resampling.
 
     Returns:
         A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % interval.
     """
-    probabilities = class_probabilities(doc_logits, head)
-    predicted = [classes[index] for index in doc_logits.argmax(axis=1)]
-    scores = max_probability_score(doc_logits, head)
+    predicted = [classes[index] for index in probabilities.argmax(axis=1)]
     report: dict[str, Any] = {
         "classification": _plain(
             classification_report(labels, predicted, probabilities.max(axis=1), classes, resamples=resamples, seed=seed)
@@ -52,17 +48,18 @@ def evaluate_classification(
         "rejected": float((scores > threshold).mean()),
         "ood": {},
     }
-    for name, logits in ood_logits.items():
-        ood_scores = max_probability_score(logits, head)
+    for name, values in ood_scores.items():
         report["ood"][name] = {
-            "documents": len(ood_scores),
-            "rejected": float((ood_scores > threshold).mean()),
-            **_plain(detection_report(scores, ood_scores, resamples=resamples, seed=seed)),
+            "documents": len(values),
+            "rejected": float((values > threshold).mean()),
+            **_plain(detection_report(scores, values, resamples=resamples, seed=seed)),
         }
     return report
 
 
-def evaluate_regression(doc_logits: Logits, labels: Sequence[float], *, resamples: int, seed: int) -> dict[str, Any]:
+def evaluate_regression(
+    doc_logits: npt.NDArray[np.float32], labels: Sequence[float], *, resamples: int, seed: int
+) -> dict[str, Any]:
     """Pearson and Spearman correlation and squared error, each with an interval."""
     predicted = doc_logits[:, 0].astype(np.float64)
     figures = regression_report(np.asarray(labels, dtype=np.float64), predicted, resamples=resamples, seed=seed)

@@ -20,7 +20,8 @@ from masker.keywords.random import random_scores
 from masker.keywords.selection import excluded_tokens, select_keywords
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_classifier
-from masker.modeling.checkpoint import check_folder
+from masker.modeling.checkpoint import load_manifest
+from masker.modeling.convolution import MODEL_TYPE
 from masker.modeling.inference import content_special_ids, visit_attention
 from masker.modeling.precision import use_bf16
 from masker.progress import progress_bar
@@ -52,8 +53,7 @@ def choose_keywords(
     )
     if wanted.source == "attention":
         if wanted.attention_model is not None:
-            check_folder(wanted.attention_model)
-            classifier = load_classifier(wanted.attention_model)
+            classifier = _attention_model(wanted.attention_model)
         scores = attention_keyword_scores(
             classifier,
             tokenizer,
@@ -79,6 +79,16 @@ def choose_keywords(
             tokenizer, stop_words=wanted.exclude_stop_words, punctuation=wanted.exclude_punctuation
         ),
     )
+
+
+def _attention_model(folder: str) -> Any:
+    """Open a trained model whose attention can be read."""
+    method = load_manifest(folder).manifest.get("settings", {}).get("training", {}).get("method")
+    classifier = None if method == "ocsvm" else load_classifier(folder)
+    if classifier is None or classifier.config.model_type == MODEL_TYPE:
+        raise ConfigError(f"keywords.attention_model: '{folder}' (method {method}) has no attention; give a fine-tuned "
+                          "encoder, such as one of method vanilla")  # fmt: skip
+    return classifier
 
 
 def attention_keyword_scores(

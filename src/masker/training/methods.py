@@ -1,4 +1,4 @@
-"""The methods: vanilla fine-tuning, and MASKER with its keyword stage.
+"""The methods that train a network: vanilla fine-tuning, MASKER and the residual ensemble with their keyword stage.
 
 Work is done in stages that each leave their result in the work folder, so an interrupted run goes on where it was and
 ends with the same result as one that was never interrupted.
@@ -10,24 +10,29 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import torch
+from accelerate import PartialState
 from safetensors.torch import load_file
 
-from masker.config import Settings
+from masker.config import Method, Settings
 from masker.data import Documents, validation_split
 from masker.data.encoding import Encoded, encode
 from masker.errors import DataError
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
+from masker.masking.keywords_only import keywords_only
 from masker.modeling.backbone import Backbone, load_backbone
+from masker.modeling.convolution import convolution_on
 from masker.modeling.fast_dropout import fast_dropout_in
 from masker.modeling.heap import kept_heap
-from masker.modeling.inference import content_special_ids
+from masker.modeling.inference import content_special_ids, predict_logits
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
 from masker.training.keyword_stage import choose_keywords
@@ -58,7 +63,7 @@ class Trained:
 
 
 def train_method(documents: Documents, classes: Sequence[str], settings: Settings, work: Path) -> Trained:
-    """Train what ``settings.training.method`` names.
+    """Train the network of the method that ``settings.training.method`` names.
 
     Args:
         documents: Labelled documents.
@@ -67,19 +72,57 @@ def train_method(documents: Documents, classes: Sequence[str], settings: Setting
         work: Folder for checkpoints and stage results; reused when it holds an interrupted run of the same kind.
     """
     work.mkdir(parents=True, exist_ok=True)
-    _seed(settings)
-    backbone = load_backbone(settings.model, classes)
+    backbone = _fresh_backbone(settings, classes)
     corpus = encode_corpus(documents, classes, settings, backbone)
-    if settings.training.method == "vanilla":
-        network, metric = _train_stage("vanilla", settings, backbone, corpus, None, settings.epochs, work)
-        return Trained(network, backbone, corpus, None, metric)
+    return _METHODS[settings.training.method](settings, backbone, corpus, work)
 
+
+def _train_vanilla(
+    settings: Settings, backbone: Backbone, corpus: Corpus, work: Path, stage: str = "vanilla"
+) -> Trained:
+    network, metric = _train_stage(stage, settings, backbone, corpus, None, settings.epochs, work)
+    return Trained(network, backbone, corpus, None, metric)
+
+
+def _train_masker(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> Trained:
     keywords = find_keywords(settings, backbone, corpus, work)
     # The keyword stage trained this copy of the encoder: MASKER starts from the pre-trained one, as in the paper.
-    _seed(settings)
-    backbone = load_backbone(settings.model, classes)
+    backbone = _fresh_backbone(settings, corpus.classes)
     network, metric = _train_stage("masker", settings, backbone, corpus, keywords, settings.epochs, work)
     return Trained(network, backbone, corpus, keywords, metric)
+
+
+def _train_residual(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> Trained:
+    keywords = find_keywords(settings, backbone, corpus, work)
+    bias_logits = _find_bias(settings, corpus, keywords, work)
+    backbone = _fresh_backbone(settings, corpus.classes)
+    network, metric = _train_stage("residual", settings, backbone, corpus, None, settings.epochs, work, bias_logits)
+    return Trained(network, backbone, corpus, keywords, metric)
+
+
+def _train_convolution(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> Trained:
+    baselines = settings.baselines
+    convolution = convolution_on(
+        backbone.classifier,
+        filters=baselines.doc_filters,
+        hidden=baselines.doc_hidden,
+        dropout=baselines.doc_dropout,
+    )
+    return _train_vanilla(settings, replace(backbone, classifier=convolution), corpus, work, "convolution")
+
+
+def _train_openmax(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> Trained:
+    train = _train_convolution if settings.is_convolutional else _train_vanilla
+    return train(settings, backbone, corpus, work)
+
+
+_METHODS: dict[Method, Callable[[Settings, Backbone, Corpus, Path], Trained]] = {
+    "vanilla": _train_vanilla,
+    "masker": _train_masker,
+    "residual": _train_residual,
+    "openmax": _train_openmax,
+    "doc": _train_convolution,
+}
 
 
 def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settings, backbone: Backbone) -> Corpus:
@@ -146,6 +189,27 @@ def find_keywords(settings: Settings, backbone: Backbone, corpus: Corpus, work: 
     return keywords
 
 
+def _find_bias(settings: Settings, corpus: Corpus, keywords: KeywordSet, work: Path) -> npt.NDArray[np.float32]:
+    """The bias stage: a model of documents reduced to their keywords, and its (N, C) logits of the training rows."""
+    path = work / "bias.safetensors"
+    if path.is_file():
+        stored: npt.NDArray[np.float32] = load_file(path)["logits"].numpy()
+        return stored
+    backbone = _fresh_backbone(settings, corpus.classes)
+    special = sorted(content_special_ids(backbone.tokenizer))
+    reduced = replace(
+        corpus,
+        train=keywords_only(corpus.train, keywords, special),
+        validation=keywords_only(corpus.validation, keywords, special),
+    )
+    biased, metric = _train_stage("biased", settings, backbone, reduced, None, settings.epochs, work)
+    _log.info("keywords alone give a validation accuracy of %.3f", metric["accuracy"])
+    logits = predict_logits(biased.classifier, Collator(backbone.tokenizer.pad_token_id, special), reduced.train)
+    if PartialState().is_main_process:  # all processes of a distributed run have the same logits
+        write_tensors({"logits": torch.from_numpy(logits)}, path)
+    return logits
+
+
 def _train_stage(
     stage: str,
     settings: Settings,
@@ -154,6 +218,7 @@ def _train_stage(
     keywords: KeywordSet | None,
     epochs: int,
     work: Path,
+    bias_logits: npt.NDArray[np.float32] | None = None,
 ) -> tuple[MaskerNetwork, dict[str, float]]:
     tokenizer = backbone.tokenizer
     views = make_views(settings, keywords, tokenizer)
@@ -168,7 +233,7 @@ def _train_stage(
         folder,
         corpus.train,
         corpus.validation,
-        Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views),
+        Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views, bias_logits),
         epochs,
         stage,
     )
@@ -193,7 +258,9 @@ def _train_stage(
     return network, {name: float(metrics[f"eval_{name}"])}
 
 
-def _seed(settings: Settings) -> None:
+def _fresh_backbone(settings: Settings, classes: Sequence[str]) -> Backbone:
+    """The pre-trained encoder, seeded so that each stage starts alike whatever ran before it."""
     from transformers import set_seed
 
     set_seed(settings.training.seed)
+    return load_backbone(settings.model, classes)

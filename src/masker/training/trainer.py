@@ -15,6 +15,7 @@ from masker.data.encoding import Encoded
 from masker.errors import ConfigError
 from masker.losses.classification import balanced_class_weights, classification_loss
 from masker.losses.entropy import entropy_loss
+from masker.losses.product_of_experts import product_of_experts
 from masker.losses.reconstruction import reconstruction_loss
 from masker.losses.total import total_loss
 from masker.masking.collator import Collator
@@ -190,7 +191,10 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         head = self.settings.model.head
         weights = None if self.class_weights is None else self.class_weights.to(doc_logits.device)
         n_documents = len(labels)
-        terms = {"L_CE": classification_loss(doc_logits[:n_documents], labels, head, weights)}
+        ensemble = doc_logits[:n_documents]
+        if "bias_logits" in inputs:
+            ensemble = product_of_experts(ensemble, inputs["bias_logits"], head)
+        terms = {"L_CE": classification_loss(ensemble, labels, head, weights)}
         views = self.collator.views if "view_of_row" in inputs else None
         if views is None:
             return terms

@@ -1,0 +1,135 @@
+"""Documents as fixed vectors, TF-IDF or the means of a frozen encoder, and a linear classifier on them.
+
+This is what a one-class SVM looks at. A detector alone has no labels to give, so a logistic regression on the same
+vectors names the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from masker.baselines.tf_idf import inverse_document_frequency, tf_idf, token_counts
+from masker.data.encoding import Encoded
+from masker.masking.collator import Collator
+from masker.modeling.inference import Advance, content_special_ids, predict_means
+from masker.modeling.scorer import Floats, Weights
+
+
+class Features(Protocol):
+    """Turns rows of token ids into vectors."""
+
+    def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
+        """(N, F) vectors of length 1, dense or sparse."""
+
+    def weights(self) -> Weights:
+        """What has to be saved."""
+
+
+class TfIdfFeatures:
+    """Sparse TF-IDF vectors over the tokenizer's vocabulary.
+
+    Args:
+        idf: (V,) factors of the training documents.
+        config: The backbone's configuration, saved for the tokenizer's sake.
+    """
+
+    def __init__(self, idf: npt.NDArray[np.float64], config: Any) -> None:
+        self.idf = idf
+        self._config = config
+
+    @classmethod
+    def fit(cls, documents: Sequence[npt.NDArray[np.int64]], vocabulary_size: int, config: Any) -> TfIdfFeatures:
+        """Count the training documents."""
+        return cls(inverse_document_frequency(token_counts(documents, vocabulary_size)), config)
+
+    def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
+        """(N, V) sparse vectors."""
+        if advance is not None:
+            advance(len(encoded))
+        return tf_idf(token_counts(encoded.input_ids, len(self.idf)), self.idf)
+
+    def weights(self) -> Weights:
+        """The factors."""
+        return Weights(self._config, {"features.idf": torch.from_numpy(self.idf)})
+
+
+class EncoderFeatures:
+    """Means of the last hidden states of a pre-trained encoder that is not trained further.
+
+    Args:
+        encoder: An encoder of transformers.
+        tokenizer: Its tokenizer.
+    """
+
+    def __init__(self, encoder: Any, tokenizer: Any) -> None:
+        self._encoder = encoder
+        self._collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
+
+    def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
+        """(N, H) vectors."""
+        return predict_means(self._encoder, self._collator, encoded, advance)
+
+    def weights(self) -> Weights:
+        """The encoder."""
+        return Weights(self._encoder)
+
+
+class LinearScorer:
+    """A linear classifier on fixed vectors, in the form of a :class:`masker.modeling.scorer.Scorer`.
+
+    Args:
+        features: Makes the vectors.
+        weight: (C, F).
+        bias: (C,).
+    """
+
+    def __init__(self, features: Features, weight: npt.NDArray[np.float64], bias: npt.NDArray[np.float64]) -> None:
+        self._features = features
+        self._weight, self._bias = weight, bias
+
+    @classmethod
+    def fit(
+        cls,
+        features: Features,
+        vectors: Any,
+        labels: npt.NDArray[np.int64],
+        *,
+        balanced: bool = False,
+    ) -> LinearScorer:
+        """Logistic regression, multinomial, with scikit-learn's own strength of regularisation."""
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression(max_iter=1000, class_weight="balanced" if balanced else None).fit(vectors, labels)
+        weight, bias = np.atleast_2d(model.coef_), model.intercept_
+        if len(model.classes_) == 2:  # one logit z for two classes: softmax(0, z) says the same
+            weight, bias = np.concatenate([np.zeros_like(weight), weight]), np.array([0.0, bias[0]])
+        return cls(features, weight.astype(np.float64), bias.astype(np.float64))
+
+    @property
+    def n_outputs(self) -> int:
+        """C."""
+        return len(self._bias)
+
+    def predict_logits(self, encoded: Encoded, advance: Advance | None = None) -> Floats:
+        """(N, C) logits."""
+        return self.predict_outputs(encoded, advance)[0]
+
+    def predict_outputs(self, encoded: Encoded, advance: Advance | None = None) -> tuple[Floats, Any]:
+        """(N, C) logits and the (N, F) vectors."""
+        vectors = self._features(encoded, advance)
+        return self.logits(vectors), vectors
+
+    def logits(self, vectors: Any) -> Floats:
+        """(N, C) logits of (N, F) vectors."""
+        return np.asarray(vectors @ self._weight.T + self._bias, dtype=np.float32)
+
+    def weights(self) -> Weights:
+        """The linear layer and what its vectors need."""
+        below = self._features.weights()
+        linear = {"linear.weight": torch.from_numpy(self._weight), "linear.bias": torch.from_numpy(self._bias)}
+        return Weights(below.native, {**below.tensors, **linear})

@@ -1,0 +1,35 @@
+r"""Product of experts: the residual ensemble of a debiased model p and a biased model b (Clark et al. 2019).
+
+.. math::
+    \text{multi-class:}\quad & softmax(\log p + \log b) \\
+    \text{1-vs-rest:}\quad & \frac{p_c b_c}{p_c b_c + (1 - p_c)(1 - b_c)} = \sigma(z_c + w_c)
+
+with p = softmax(z) and b = softmax(w), or p_c = σ(z_c) and b_c = σ(w_c). The ensemble is fitted to the labels while b
+stays as it is, so p learns what b leaves over; p alone predicts. The MASKER paper names the method under "Baselines".
+
+Deviation: Clark et al. treat softmax outputs only. For C independent sigmoids the product of experts is taken class by
+class, a product of two Bernoulli distributions, which is the sum of their logits.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from masker.config import Head
+
+
+def product_of_experts(doc_logits: torch.Tensor, bias_logits: torch.Tensor, head: Head) -> torch.Tensor:
+    """Logits of the ensemble; :func:`masker.losses.classification.classification_loss` takes them like any others.
+
+    Args:
+        doc_logits: (B, C) outputs z of the debiased model.
+        bias_logits: (B, C) outputs w of the biased model; no gradient flows into them.
+        head: ``multi-class`` or ``one-vs-rest``.
+
+    Returns:
+        (B, C) logits: normalised log-probabilities for ``multi-class``, log-odds for ``one-vs-rest``.
+    """
+    logits, bias = doc_logits.float(), bias_logits.detach().float()
+    if head == "one-vs-rest":
+        return logits + bias
+    return (logits.log_softmax(dim=1) + bias.log_softmax(dim=1)).log_softmax(dim=1)

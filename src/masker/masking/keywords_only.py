@@ -1,0 +1,28 @@
+"""Documents reduced to their keywords: x^ with every context word left out, what a biased model sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from masker.data.encoding import Encoded
+from masker.keywords import KeywordSet
+
+
+def keywords_only(encoded: Encoded, keywords: KeywordSet, special_ids: Sequence[int]) -> Encoded:
+    """Keep the keywords and the special tokens of each row, in their order; a row without keywords becomes empty text.
+
+    Args:
+        encoded: Documents.
+        keywords: The keyword set.
+        special_ids: Ids that are no content of a document, such as the document token.
+    """
+    kept = [keywords.find(ids) | np.isin(ids, np.asarray(special_ids)) for ids in encoded.input_ids]
+    types = encoded.token_type_ids
+    return Encoded(
+        [ids[keep] for ids, keep in zip(encoded.input_ids, kept, strict=True)],
+        None if types is None else [row[keep] for row, keep in zip(types, kept, strict=True)],
+        encoded.labels,
+        encoded.document,
+    )
