@@ -43,8 +43,6 @@ class DataSettings(_Section):
     encoding: str = "utf-8"
     limit: int | None = Field(default=None, ge=1)
     skip_invalid: bool = False
-    #: Only rows whose column holds one of the values, e.g. ``{"genre": ["telephone"]}``; empty takes all rows.
-    where: dict[str, list[str]] = Field(default_factory=dict)
     validation_fraction: float = Field(default=0.1, gt=0.0, lt=1.0)
 
 

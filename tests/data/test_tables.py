@@ -269,21 +269,3 @@ def test_limit_and_skip(put):
     documents = read(path, limit=2, skip_invalid=True)
     assert (documents.texts, documents.labels, documents.skipped) == (["a", "c"], ["1", "2"], 2)
     refuse(path, r"1 row has an empty text \(line 2\); fix them or pass --skip-invalid")
-
-
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_rows_chosen_by_another_column(put, tmp_path, form):
-    rows = [{"text": text, "label": 1, "genre": genre} for text, genre in [("a", "x"), ("b", "y"), ("c", None)]]
-    if form == "parquet":
-        import pyarrow
-        import pyarrow.parquet
-
-        path = tmp_path / "x.parquet"
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    else:
-        path = put("x.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert read(path, where={"genre": ["x", "z"]}).texts == ["a"]
-    with pytest.raises(DataError, match=r"has no row with genre in z; check data.where"):
-        read(path, where={"genre": ["z"]})
-    with pytest.raises(DataError, match=r"no column 'topic' to choose rows by \(data.where\); its columns are: text, l"):
-        read(path, where={"topic": ["x"]})

@@ -30,11 +30,10 @@ class Columns(NamedTuple):
     text: str
     pair: str | None
     label: str | None
-    where: tuple[str, ...] = ()  # rows are chosen by what these hold
 
     def present(self) -> list[str]:
         """The names of the columns that are there."""
-        return [name for name in (self.text, self.pair, self.label, *self.where) if name is not None]
+        return [name for name in self if name is not None]
 
 
 class Row(NamedTuple):
@@ -121,12 +120,7 @@ def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, r
     text = find("--text-column", settings.text_column, TEXT_COLUMNS, ())
     pair = find("--pair-column", settings.text_pair_column, PAIR_COLUMNS, (text,))
     label = find("--label-column", settings.label_column, LABEL_COLUMNS, (text, pair))
-    for column in settings.where:
-        if column not in names:
-            raise DataError(
-                f"{source}: has no column '{column}' to choose rows by (data.where); its columns are: {', '.join(names)}"
-            )
-    return Columns(str(text), pair, label, tuple(settings.where))
+    return Columns(str(text), pair, label)
 
 
 def as_text(value: object, *, column: str, line: int, source: str) -> str:

@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -74,7 +74,7 @@ def stream_rows(source: str | Path, settings: DataSettings, *, require_labels: b
     """
     name = str(source)
     find = partial(find_columns, source=_shown(source), settings=settings, require_labels=require_labels)
-    return _rows(_records(name, settings.encoding, find), find, _shown(source), settings.where)
+    return _rows(_records(name, settings.encoding, find), find, _shown(source))
 
 
 def _shown(source: str | Path) -> str:
@@ -106,16 +106,12 @@ def _records(source: str, encoding: str, find: _Find) -> Iterator[_Record]:
     return hub.hub_records(base, split or None, lambda names: find(names).present(), hint)
 
 
-def _rows(records: Iterable[_Record], find: _Find, name: str, where: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+def _rows(records: Iterable[_Record], find: _Find, name: str) -> Iterator[Row]:
     columns: Columns | None = None
-    chosen = not where
     for line, record in records:
         if columns is None:
             columns = find(list(record))
-        if any(str(record.get(column)) not in values for column, values in where.items()):
-            continue
-        chosen = True
-        text, pair, label = columns.text, columns.pair, columns.label
+        text, pair, label = columns
         yield Row(
             as_text(record.get(text), column=text, line=line, source=name),
             None if pair is None else as_text(record.get(pair), column=pair, line=line, source=name),
@@ -124,9 +120,6 @@ def _rows(records: Iterable[_Record], find: _Find, name: str, where: Mapping[str
         )
     if columns is None:
         raise DataError(f"{name}: has no rows; give a source with at least one document")
-    if not chosen:
-        wanted = " and ".join(f"{column} in {', '.join(values)}" for column, values in where.items())
-        raise DataError(f"{name}: has no row with {wanted}; check data.where")
 
 
 def _form(path: Path) -> str:
