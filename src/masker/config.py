@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -42,6 +42,8 @@ class DataSettings(_Section):
     label_column: str | None = None
     encoding: str = "utf-8"
     limit: int | None = Field(default=None, ge=1)
+    #: Column -> the values of which a row must have one, such as ``{"genre": ["telephone"]}``.
+    where: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
     skip_invalid: bool = False
     validation_fraction: float = Field(default=0.1, gt=0.0, lt=1.0)
 

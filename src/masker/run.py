@@ -89,13 +89,21 @@ def keywords_of_model(model: str) -> KeywordSet:
 
 
 def evaluation_documents(
-    model: MaskerClassifier, test: str, ood: list[str], settings: DataSettings
+    model: MaskerClassifier,
+    test: str,
+    ood: list[str],
+    settings: DataSettings,
+    ood_where: dict[str, list[str]] | None = None,
 ) -> tuple[Documents, dict[str, Documents]]:
-    """Read a test set and out-of-distribution sets, the latter by their short names."""
+    """Read a test set and out-of-distribution sets, the latter by their short names.
+
+    ``settings.where`` chooses rows of the test set only; ``ood_where`` does so for the others.
+    """
     tests = read_documents(test, settings, require_labels=True, numeric_labels=model.is_regression)
     named: dict[str, Documents] = {}
+    foreign = settings.model_copy(update={"where": ood_where})
     for source in ood:
-        documents = read_documents(source, settings, require_labels=False)
+        documents = read_documents(source, foreign, require_labels=False)
         short = Path(source).name.split(".jsonl")[0].split(".csv")[0]
         named[source if short in named else short] = documents
     return tests, named

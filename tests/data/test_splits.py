@@ -1,6 +1,6 @@
 import pytest
 
-from masker.data import Documents, class_split, in_distribution_classes, subsample, validation_split
+from masker.data import Documents, class_split, detection_split, in_distribution_classes, subsample, validation_split
 from masker.errors import ConfigError, DataError
 
 
@@ -66,6 +66,34 @@ def test_seeds_draw_different_classes_and_at_least_two():
     assert len({tuple(in_distribution_classes(names, 0.5, seed)) for seed in range(5)}) == 5
     assert len(in_distribution_classes(names, 0.01, seed=0)) == 2
     assert in_distribution_classes(names, 1.0, seed=0) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("classes", "ratio", "count"),
+    [(50, 0.1, 5), (50, 0.25, 12), (50, 0.5, 25), (50, 0.75, 37), (20, 0.1, 2), (20, 0.25, 5), (20, 0.5, 10),
+     (24, 0.25, 6), (100, 0.29, 29)],
+)  # fmt: skip
+def test_the_share_of_classes_is_rounded_down(classes, ratio, count):
+    """12 and 37 of 50 classes are the 25 and 75 % of Shu et al. (2017); 0.29 * 100 is 28.999999999999996 in floats."""
+    assert len(in_distribution_classes([f"c{i}" for i in range(classes)], ratio, seed=0)) == count
+
+
+def test_detection_split_draws_once_for_training_and_test():
+    """The test part lacks class a and has a class z that training has not: the draw is from a, b, c, d all the same."""
+    train = documents(["a", "b", "c", "d"] * 2)
+    test = documents(["b", "c", "d", "z"])
+    for seed in range(6):
+        inside = in_distribution_classes("abcd", 0.75, seed)
+        split = detection_split(train, test, 0.75, seed)
+        assert split.train.class_names == inside
+        assert len(split.train) == 6
+        assert set(split.test.labels) == set(inside) & set("bcd")
+        assert set(split.unseen.labels) == set("bcdz") - set(inside)
+
+
+def test_detection_split_needs_a_test_document():
+    with pytest.raises(DataError, match="here: has no document of the classes a, b of here"):
+        detection_split(documents(["a", "b"]), documents(["z"]), 0.5, seed=0)
 
 
 def test_class_split_refuses_nonsense():

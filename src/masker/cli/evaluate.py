@@ -14,6 +14,12 @@ from masker.cli.options import backend_option, data_options, data_values
 @click.argument("model")
 @click.argument("test")
 @click.option("--ood", multiple=True, metavar="FILE", help="Out-of-distribution texts; repeatable.")
+@click.option(
+    "--ood-where",
+    multiple=True,
+    metavar="COLUMN=VALUE[,...]",
+    help="As --where, which is for TEST, for the out-of-distribution texts.",
+)
 @click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap resamples.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @backend_option
@@ -22,6 +28,7 @@ def evaluate(
     model: str,
     test: str,
     ood: tuple[str, ...],
+    ood_where: tuple[str, ...],
     resamples: int,
     as_json: bool,
     backend: str | None,
@@ -30,13 +37,14 @@ def evaluate(
     """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files."""
     from masker.classifier import MaskerClassifier
     from masker.config import build_settings
+    from masker.data.filters import parse_where
     from masker.progress import progress_bar
     from masker.report.console import print_evaluation
     from masker.run import evaluation_documents
 
     settings = build_settings({"data": data_values(options)})
     classifier = MaskerClassifier.load(model, backend)
-    documents, out = evaluation_documents(classifier, test, list(ood), settings.data)
+    documents, out = evaluation_documents(classifier, test, list(ood), settings.data, parse_where(ood_where))
     with progress_bar(len(documents) + sum(map(len, out.values())), "evaluate", "doc") as bar:
         report = classifier.evaluate(documents, out, resamples=resamples, advance=bar.update)
     if as_json:

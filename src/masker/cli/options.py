@@ -18,6 +18,12 @@ def data_options(command: Command) -> Command:
         click.option("--label-column", metavar="NAME", help="Column with the label."),
         click.option("--encoding", metavar="NAME", help="Encoding of text files.  [default: utf-8]"),
         click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Use only the first N rows."),
+        click.option(
+            "--where",
+            multiple=True,
+            metavar="COLUMN=VALUE[,...]",
+            help="Use only rows with one of these values, e.g. genre=telephone; repeatable.",
+        ),
         click.option("--skip-invalid", is_flag=True, default=None, help="Leave out rows without text or label."),
     ):
         command = option(command)
@@ -26,12 +32,15 @@ def data_options(command: Command) -> Command:
 
 def data_values(options: dict[str, Any]) -> dict[str, Any]:
     """The ``data`` section that :func:`data_options` describe; takes its entries out of ``options``."""
+    from masker.data.filters import parse_where
+
     return {
         "text_column": options.pop("text_column"),
         "text_pair_column": options.pop("pair_column"),
         "label_column": options.pop("label_column"),
         "encoding": options.pop("encoding"),
         "limit": options.pop("limit"),
+        "where": parse_where(options.pop("where")),
         "skip_invalid": options.pop("skip_invalid"),
     }
 

@@ -1,20 +1,30 @@
 """Documents: from files, corpora by name and data sets, checked, and split reproducibly."""
 
-from masker.data.corpora import CorpusInfo, corpus_path_or_none, fetch_corpus, find_corpus, list_corpora
+from masker.data.corpora import CorpusInfo, corpus_path_or_none, fetch_corpus, find_corpus, import_corpus, list_corpora
 from masker.data.documents import Documents, Row, check_classes, collect_documents
-from masker.data.splits import class_split, in_distribution_classes, subsample, validation_split
+from masker.data.splits import (
+    DetectionSplit,
+    class_split,
+    detection_split,
+    in_distribution_classes,
+    subsample,
+    validation_split,
+)
 from masker.data.tables import read_documents, stream_rows
 
 __all__ = [
     "CorpusInfo",
+    "DetectionSplit",
     "Documents",
     "Row",
     "check_classes",
     "class_split",
     "collect_documents",
     "corpus_path_or_none",
+    "detection_split",
     "fetch_corpus",
     "find_corpus",
+    "import_corpus",
     "in_distribution_classes",
     "list_corpora",
     "read_documents",

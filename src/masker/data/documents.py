@@ -166,7 +166,7 @@ def collect_documents(
     blank: list[int] = []
     unlabelled: list[int] = []
     for row in rows:
-        label = _score(row.label) if numeric_labels else _class_name(row.label)
+        label = _score(row.label) if numeric_labels else as_class_name(row.label)
         if not row.text.strip() or (row.pair is not None and not row.pair.strip()):
             blank.append(row.line)
         elif require_labels and label is None:
@@ -218,8 +218,8 @@ def check_classes(documents: Documents) -> None:
         )
 
 
-def _class_name(value: object) -> str | None:
-    """The class a raw label names, or None when it names none."""
+def as_class_name(value: object) -> str | None:
+    """Return the class a raw label names, or None when it names none."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -31,13 +31,13 @@ def folder_records(folder: str, split: str | None, choose: Choose) -> Iterator[t
 
     saved = any(os.path.isfile(os.path.join(folder, name)) for name in _SAVED)
     try:
-        with _no_progress_bars():
+        with no_progress_bars():
             loaded = datasets.load_from_disk(folder) if saved else datasets.load_dataset(folder)
     except Exception as error:  # datasets raises whatever the reader of the form raises
         if isinstance(error, FileNotFoundError) and not saved:
             message = "has no data files; put CSV, JSON Lines or Parquet files there or name one file"
         else:
-            message = f"cannot be read as a data set ({_one_line(error)}); write it again or name one file"
+            message = f"cannot be read as a data set ({one_line(error)}); write it again or name one file"
         raise DataError(f"{folder}: the folder {message}") from error
     yield from _records(loaded, folder, split, choose)
 
@@ -62,7 +62,7 @@ def hub_records(name: str, split: str | None, choose: Choose, hint: str = "") ->
         try:
             loaded = datasets.load_dataset(name)
         except Exception as error:  # network, hub and reader each bring their own error types
-            reason = _one_line(error) if reachable else "the hub does not answer and its cache does not have it"
+            reason = one_line(error) if reachable else "the hub does not answer and its cache does not have it"
             raise DataError(
                 f"'{name}': neither a file nor a data set of that name could be reached ({reason}); "
                 f"check the path, or see `masker data list` for the corpora known by name.{hint}"
@@ -72,7 +72,12 @@ def hub_records(name: str, split: str | None, choose: Choose, hint: str = "") ->
 
 def _records(loaded: Any, name: str, split: str | None, choose: Choose) -> Iterator[tuple[int, dict[str, Any]]]:
     table = _pick_split(loaded, name, split)
-    table = table.select_columns(list(choose(table.column_names)))
+    yield from table_records(table, choose(table.column_names))
+
+
+def table_records(table: Any, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield numbered records of some columns of one split; classes are written out, withheld labels are None."""
+    table = table.select_columns(list(columns))
     # Only ClassLabel has both; asking by attribute spares an import of datasets here.
     names = {key: feature.names for key, feature in table.features.items() if hasattr(feature, "int2str")}
     number = 0
@@ -101,7 +106,8 @@ def _pick_split(loaded: Any, name: str, split: str | None) -> Any:
 
 
 @contextlib.contextmanager
-def _no_progress_bars() -> Iterator[None]:
+def no_progress_bars() -> Iterator[None]:
+    """Inside, datasets draws no bars; those of downloads stay."""
     import datasets
 
     if datasets.are_progress_bars_disabled():
@@ -114,6 +120,7 @@ def _no_progress_bars() -> Iterator[None]:
         datasets.enable_progress_bars()
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """Return what an error says, in one line that is not too long."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 200 else text[:197] + "..."

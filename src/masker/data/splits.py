@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +42,10 @@ def validation_split(
 
 
 def in_distribution_classes(class_names: Iterable[str], ratio: float, seed: int) -> list[str]:
-    """Draw the classes that count as in-distribution: ``round(ratio * C)`` of them, at least two.
+    """Draw the classes that count as in-distribution: ``ratio * C`` of them, rounded down, at least two.
+
+    So 10, 25 and 50 % of the 50 Amazon classes are 5, 12 and 25, as in the experiments that set this protocol (Shu et
+    al. 2017) and in the paper's.
 
     The draw depends on the set of names, the ratio and the seed only, so training and test documents of one corpus
     agree about it.
@@ -51,7 +55,7 @@ def in_distribution_classes(class_names: Iterable[str], ratio: float, seed: int)
     names = sorted(set(class_names))
     if len(names) < 2:
         raise DataError(f"a split by class needs at least two classes; got {len(names)}: {', '.join(names) or 'none'}")
-    count = max(2, round(ratio * len(names)))
+    count = max(2, int(ratio * len(names) + 1e-9))  # 0.29 * 100 is a little less than 29
     drawn = np.random.default_rng(seed).permutation(len(names))[:count]
     return sorted(names[i] for i in drawn)
 
@@ -72,6 +76,38 @@ def class_split(documents: Documents, ratio: float, seed: int) -> tuple[Document
     return (
         documents.take([i for i, label in enumerate(labels) if label in inside]),
         documents.take([i for i, label in enumerate(labels) if label not in inside]),
+    )
+
+
+class DetectionSplit(NamedTuple):
+    """A corpus cut for out-of-distribution detection: what is trained on, what is tested, and what is to be noticed."""
+
+    train: Documents
+    test: Documents
+    unseen: Documents
+
+
+def detection_split(train: Documents, test: Documents, ratio: float, seed: int) -> DetectionSplit:
+    """Cut a corpus as the paper does: train and test on some of its classes, and test whether the rest is noticed.
+
+    Args:
+        train: The training documents, whose classes are drawn from.
+        test: The test documents; those of a class that was not drawn become ``unseen``.
+        ratio: The share of classes that is in-distribution; the paper has 0.1, 0.25 and 0.5.
+        seed: Decides which classes those are; the paper's trials differ in it.
+
+    Raises:
+        DataError: If no test document is of a drawn class.
+    """
+    inside = set(in_distribution_classes(train.class_names, ratio, seed))
+    train_labels, test_labels = train.labels or [], test.labels or []
+    known = [i for i, label in enumerate(test_labels) if label in inside]
+    if not known:
+        raise DataError(f"{test.name}: has no document of the classes {', '.join(sorted(inside))} of {train.name}")
+    return DetectionSplit(
+        train.take([i for i, label in enumerate(train_labels) if label in inside]),
+        test.take(known),
+        test.take([i for i, label in enumerate(test_labels) if label not in inside]),
     )
 
 

@@ -24,6 +24,7 @@ from typing import IO, Any, BinaryIO
 from masker.config import DataSettings
 from masker.data import corpora, hub
 from masker.data.documents import Columns, Documents, Row, as_text, collect_documents, find_columns
+from masker.data.filters import columns_to_filter, describe_where, matching_records
 from masker.errors import DataError, did_you_mean
 
 #: The longest line, in characters, that is read; a longer one is a damaged or wrong file more often than a document.
@@ -34,9 +35,8 @@ _FORMS = "CSV, TSV, JSONL, NDJSON, JSON, TXT (each also .gz) or Parquet"
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
 _Record = tuple[int, dict[str, Any]]
-
-
 _Find = Callable[[Sequence[str]], Columns]
+_Choose = Callable[[Sequence[str]], list[str]]
 
 
 def read_documents(
@@ -54,9 +54,8 @@ def read_documents(
         DataError: One line that says what is wrong with the source.
     """
     rows = stream_rows(source, settings, require_labels=require_labels)
-    return collect_documents(
-        rows, settings, name=_shown(source), require_labels=require_labels, numeric_labels=numeric_labels
-    )
+    name = _shown(source) + describe_where(settings.where)
+    return collect_documents(rows, settings, name=name, require_labels=require_labels, numeric_labels=numeric_labels)
 
 
 def stream_rows(source: str | Path, settings: DataSettings, *, require_labels: bool = False) -> Iterator[Row]:
@@ -66,44 +65,49 @@ def stream_rows(source: str | Path, settings: DataSettings, *, require_labels: b
         source: A file; ``-`` for standard input (JSON Lines or one text per line); a corpus as ``name`` or
             ``name:split``; a folder or hub id, also with ``:split``. A file comes before a corpus of the same name,
             and that before a folder (write ``./name`` for the folder).
-        settings: The columns and the encoding.
+        settings: The columns, the encoding and ``where``.
         require_labels: Whether a missing label column is an error.
 
     Raises:
         DataError: At once if there is no such file, and while reading if the source is damaged or out of reach.
     """
-    name = str(source)
-    find = partial(find_columns, source=_shown(source), settings=settings, require_labels=require_labels)
-    return _rows(_records(name, settings.encoding, find), find, _shown(source))
+    name, where = _shown(source), settings.where or {}
+    find = partial(find_columns, source=name, settings=settings, require_labels=require_labels)
+
+    def choose(names: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys([*find(names).present(), *columns_to_filter(names, where, name)]))
+
+    records = _records(str(source), settings.encoding, choose)
+    return _rows(matching_records(records, where, name) if where else records, find, name)
 
 
 def _shown(source: str | Path) -> str:
     return "standard input" if str(source) == "-" else str(source)
 
 
-def _records(source: str, encoding: str, find: _Find) -> Iterator[_Record]:
+def _records(source: str, encoding: str, choose: _Choose) -> Iterator[_Record]:
     if source == "-":
         return _read_stdin(encoding)
     path = Path(source).expanduser()
     if os.path.isfile(path):
-        return _read_file(path, _form(path), encoding, find)
+        return _read_file(path, _form(path), encoding, choose)
     known = [entry.name for entry in path.parent.iterdir()] if os.path.isdir(path.parent) else []
     missing = f"{source!r}: there is no such file or folder; check the path.{did_you_mean(path.name, known)}"
     if path.suffix.lower() in (*_TEXT_FORMS, ".gz", ".parquet") and not os.path.isdir(path):
         raise DataError(missing)
     corpus = corpora.corpus_path_or_none(source)
     if corpus is not None:
-        return _read_file(corpus, ".jsonl", "utf-8", find)
+        return _read_file(corpus, ".jsonl", "utf-8", choose)
     base, colon, split = source.rpartition(":")
     if not colon or (source and os.path.isdir(path)):
         base, split = source, ""
     folder = os.path.expanduser(base)
     if os.path.isdir(folder):
-        return hub.folder_records(folder, split or None, lambda names: find(names).present())
+        return hub.folder_records(folder, split or None, choose)
     if not _HUB_ID.fullmatch(base):
         raise DataError(missing)
     hint = did_you_mean(Path(base).name, [*known, *(info.name for info in corpora.list_corpora())])
-    return hub.hub_records(base, split or None, lambda names: find(names).present(), hint)
+    return hub.hub_records(base, split or None, choose, hint)
 
 
 def _rows(records: Iterable[_Record], find: _Find, name: str) -> Iterator[Row]:
@@ -130,10 +134,10 @@ def _form(path: Path) -> str:
     raise DataError(f"{path}: the ending '{''.join(path.suffixes[-2:])}' is not known; give the file as {_FORMS}")
 
 
-def _read_file(path: Path, form: str, encoding: str, find: _Find) -> Iterator[_Record]:
+def _read_file(path: Path, form: str, encoding: str, choose: _Choose) -> Iterator[_Record]:
     try:
         if form == ".parquet":
-            yield from _read_parquet(path, find)
+            yield from _read_parquet(path, choose)
         else:
             with _open_bytes(path) as raw:
                 yield from _parse(form, _decoded(raw, encoding), str(path))
@@ -285,14 +289,13 @@ def _read_delimited(lines: Iterable[str], name: str, delimiter: str) -> Iterator
         raise DataError(f"{name}: has a header but no rows; add at least one document")
 
 
-def _read_parquet(path: Path, find: _Find) -> Iterator[_Record]:
+def _read_parquet(path: Path, choose: _Choose) -> Iterator[_Record]:
     import pyarrow
     import pyarrow.parquet
 
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            columns = find(file.schema_arrow.names).present()
-            batches = file.iter_batches(batch_size=1024, columns=columns)
+            batches = file.iter_batches(batch_size=1024, columns=choose(file.schema_arrow.names))
             yield from enumerate((record for batch in batches for record in batch.to_pylist()), 1)
     except pyarrow.ArrowException as error:
         reason = " ".join(str(error).split())[:200]
