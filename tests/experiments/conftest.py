@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from functools import partial
 
 import pytest
 import yaml
@@ -90,16 +91,16 @@ TINY = {
 }
 
 
+def write_recipe(folder, backbone, name="tiny", *, scale=None, **entries):
+    """A recipe file: the one above with some top-level entries replaced, and scale entries on top."""
+    content = {**json.loads(json.dumps(TINY)), **entries, "name": name}
+    content["scales"]["small"]["backbones"]["BERT"]["model"] = backbone
+    content["scales"]["small"] |= scale or {}
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    return str(path)
+
+
 @pytest.fixture
 def tiny_recipe(tiny_backbones, tmp_path):
-    """Writes a recipe file: the one above with some top-level entries replaced, and scale entries on top."""
-
-    def write(name="tiny", *, scale=None, **entries):
-        content = {**json.loads(json.dumps(TINY)), **entries, "name": name}
-        content["scales"]["small"]["backbones"]["BERT"]["model"] = tiny_backbones["bert"]
-        content["scales"]["small"] |= scale or {}
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(content, sort_keys=False))
-        return str(path)
-
-    return write
+    return partial(write_recipe, tmp_path, tiny_backbones["bert"])

@@ -138,7 +138,7 @@ def test_choosing_runs(corpora, tiny_recipe):
         plan_recipe(recipe, "small", only=["sytem=masker"])
     with pytest.raises(ConfigError, match="has the scales small; got 'paper'"):
         plan_recipe(recipe, "paper")
-    with pytest.raises(ConfigError, match="loss.lambda_mer"):
+    with pytest.raises(ConfigError, match=r"loss\.lambda_mer"):
         plan_recipe(recipe, "small", overrides=["loss.lambda_mer=-1"])
 
 

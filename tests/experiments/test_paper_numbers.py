@@ -24,7 +24,12 @@ from masker.experiments.paper_numbers import find_number, paper_table, paper_tab
         ("gen_sent", {"train": "SST-2", "test": "IMDB", "system": "openmax", "metric": "accuracy"}, 75.3, None),
         ("gen_nli", {"test": "Face-to-Face", "system": "masker", "metric": "accuracy"}, 78.5, None),
         ("gen_stsb", {"train": "Images", "test": "Headlines", "system": "masker", "metric": "pearson"}, 75.3, None),
-        ("gen_stsb_all", {"train": "MSRpar", "test": "Headlines", "system": "vanilla", "metric": "pearson"}, 67.1, None),
+        (
+            "gen_stsb_all",
+            {"train": "MSRpar", "test": "Headlines", "system": "vanilla", "metric": "pearson"},
+            67.1,
+            None,
+        ),
     ],
 )
 def test_a_sample_of_printed_numbers(table, cell, mean, deviation):
@@ -83,11 +88,18 @@ def test_numbers_that_two_tables_print_agree_or_carry_a_note():
 
 
 def test_lookup_prefers_the_first_table_and_says_none():
-    cell = {"train": "Amazon", "test": "Amazon", "ratio": 25, "backbone": "BERT", "system": "vanilla", "metric": "auroc"}
+    cell = {
+        "train": "Amazon",
+        "test": "Amazon",
+        "ratio": 25,
+        "backbone": "BERT",
+        "system": "vanilla",
+        "metric": "auroc",
+    }
     assert find_number(["ood_main", "ood_ablation", "ood_more"], **cell).mean == 78.46
     assert find_number(["ood_more", "ood_ablation"], **cell).mean == 78.5
     assert find_number(["ood_main"], **{**cell, "test": "Yelp"}) is None
-    with pytest.raises(ConfigError, match="no table 'ood_mian'.*Did you mean 'ood_main'"):
+    with pytest.raises(ConfigError, match=r"no table 'ood_mian'.*Did you mean 'ood_main'"):
         find_number(["ood_mian"], **cell)
-    with pytest.raises(ConfigError, match="a cell is told by train, .*; got corpus"):
+    with pytest.raises(ConfigError, match=r"a cell is told by train, .*; got corpus"):
         find_number(["ood_main"], corpus="Amazon")

@@ -107,7 +107,7 @@ def test_two_graphs_share_equal_stages(graph):
 
 
 def test_unknown_engine(graph, tmp_path):
-    with pytest.raises(ConfigError, match="engine must be one of local.*Did you mean 'local'"):
+    with pytest.raises(ConfigError, match=r"engine must be one of local.*Did you mean 'local'"):
         execute(graph, leave_result, "locla", tmp_path, Listener())
 
 
@@ -140,7 +140,9 @@ def test_models_go_when_the_last_figure_is_there(graph, tmp_path):
 
         def done(self, stage, seconds):
             progress.done(stage, seconds)
-            present[stage.title] = [s.title for s in graph.stages.values() if (stage_folder(tmp_path, s.id) / MODEL).is_dir()]
+            present[stage.title] = [
+                s.title for s in graph.stages.values() if (stage_folder(tmp_path, s.id) / MODEL).is_dir()
+            ]
 
     execute(graph, leave_result, "local", tmp_path, Watch())
     assert present == {

@@ -47,12 +47,21 @@ def run_locally(graph: Graph, run_stage: RunStage, output: Path, listener: Liste
 ENGINES: dict[str, Engine] = {"local": run_locally}
 
 
+def find_engine(name: str) -> Engine:
+    """The engine of that name.
+
+    Raises:
+        ConfigError: When there is no such engine.
+    """
+    if name not in ENGINES:
+        raise ConfigError(f"engine must be one of {', '.join(ENGINES)}; got '{name}'.{did_you_mean(name, ENGINES)}")
+    return ENGINES[name]
+
+
 def execute(graph: Graph, run_stage: RunStage, engine: str, output: Path, listener: Listener) -> None:
     """Run the stages of ``graph`` that are not finished yet on the engine of that name.
 
     Raises:
         ConfigError: When there is no such engine.
     """
-    if engine not in ENGINES:
-        raise ConfigError(f"engine must be one of {', '.join(ENGINES)}; got '{engine}'.{did_you_mean(engine, ENGINES)}")
-    ENGINES[engine](graph.unfinished(output), run_stage, output, listener)
+    find_engine(engine)(graph.unfinished(output), run_stage, output, listener)

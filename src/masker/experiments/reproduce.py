@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from masker.errors import ConfigError
-from masker.experiments.engines import execute
+from masker.experiments.engines import execute, find_engine
 from masker.experiments.plan import Plan, Run, plan_recipe
 from masker.experiments.progress import Progress
 from masker.experiments.recipe import load_recipe
@@ -81,6 +81,7 @@ def reproduce(
     """
     from filelock import FileLock, Timeout
 
+    find_engine(engine)  # refused before anything is fetched or written
     plans, graph = plan_recipes(
         names, scale, backbones=backbones, seeds=seeds, only=only, overrides=overrides, fetch=True
     )

@@ -75,8 +75,7 @@ def make_page(results: Path = RESULTS, notes: Path = NOTES) -> str:
         for place, path in enumerate(files):
             lines += _section(json.loads(path.read_text(encoding="utf-8")), path, paragraphs if place == 0 else {})
     if missing:
-        listed = ", ".join(f"`{name}` ({load_recipe(name).title})" for name in missing)
-        lines += ["## Not run yet", "", f"{listed}.", ""]
+        lines += ["## Not run yet", "", *(f"- `{name}`: {load_recipe(name).title}" for name in missing), ""]
     return "\n".join(lines)
 
 
