@@ -147,6 +147,8 @@ def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("extends: nli\nname: mine\ntitle: Mine\n")
     assert load_recipe(str(path)).metrics == ["accuracy"]
+    path.write_text("extends: classification-accuracy\nname: mine\n")
+    assert load_recipe(str(path)).sources == load_recipe("ood-main").sources, "by way of the recipe it extends"
     path.write_text("extends: nli\nname: mine\nmetrics: [acuracy]\nsystem: {}\n")
     with pytest.raises(ConfigError) as caught:
         load_recipe(str(path))

@@ -243,7 +243,7 @@ def load_recipe(name: str | Path) -> Recipe:
         ConfigError: With one line for every problem found.
     """
     content = _read(str(name))
-    if "extends" in content:
+    while "extends" in content:
         content = {**_read(str(content.pop("extends"))), **content}
     try:
         return Recipe.model_validate(content)

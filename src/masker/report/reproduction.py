@@ -107,7 +107,7 @@ def comparison_sentence(row: dict[str, Any], systems: dict[str, str]) -> str:
 
 def _setting_lines(summary: dict[str, Any]) -> list[str]:
     setting = summary["setting"]
-    seeds = ", ".join(map(str, setting["seeds"]))
+    seeds = f"seed{'s' if len(setting['seeds']) > 1 else ''} {', '.join(map(str, setting['seeds']))}"
     limits = [
         f"{setting[key]:,} {words}" for key, words in (("train_documents", "training documents"),
         ("test_documents", "documents a test set")) if setting[key] is not None
@@ -116,7 +116,7 @@ def _setting_lines(summary: dict[str, Any]) -> list[str]:
     limits += [f"{length} tokens of each"] if length else []
     limits += [f"{100 * setting['class_ratio']:.0f} % of the classes known"] if setting["class_ratio"] else []
     facts = [f"Scale `{summary['scale']}` ({setting['hardware']}): encoder {', '.join(setting['models'])}", *limits]
-    lines = [f"{', '.join([*facts, f'seeds {seeds}'])}."]
+    lines = [f"{', '.join([*facts, seeds])}."]
     for name, stand_in in setting["stand_ins"].items():
         dropped = f" (without {', '.join(stand_in['without_labels'])})" if stand_in["without_labels"] else ""
         lines.append(f"`{stand_in['corpus']}`{dropped} stands in for `{name}`: {stand_in['reason']}.")
