@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -177,3 +178,12 @@ def test_names_inside_a_recipe_are_checked(tmp_path, change, message):
     path.write_text(yaml.safe_dump({"extends": "nli", "name": "mine", **change}))
     with pytest.raises(ConfigError, match=message):
         load_recipe(str(path))
+
+
+def test_the_recipe_of_the_documentation_can_be_planned(tmp_path, monkeypatch):
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    text = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    path = tmp_path / "mine.yaml"
+    path.write_text(text.split("```yaml\n")[1].split("```")[0])
+    plan = plan_recipe(load_recipe(str(path)), "small", seeds=[0], fetch=False)
+    assert {run.system for run in plan.runs} == {"vanilla", "masker-10", "masker-30"}
