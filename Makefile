@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint type bench lock clean
+.PHONY: help setup demo test test-slow lint type bench reproduce reproduce-page lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -39,6 +40,12 @@ type: $(STAMP)  ## strict types of the package
 
 bench: $(STAMP)  ## speed, side by side; writes results/benchmarks.json and docs/performance.md
 	$(BIN)/python -m benchmarks
+
+reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
+	$(BIN)/masker reproduce $(RECIPES)
+
+reproduce-page: $(STAMP)  ## write docs/reproduction.md from results/reproduction
+	$(BIN)/python -m masker.report.page
 
 lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
 from datetime import datetime, timezone
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("masker", "torch", "transformers", "accelerate", "tokenizers", "numpy", "scikit-learn")
@@ -26,3 +29,24 @@ def provenance(**extra: Any) -> dict[str, Any]:
         "versions": versions,
         **extra,
     }
+
+
+@cache
+def source_commit() -> str | None:
+    """The commit of this package's source, with a mark when it has local changes; ``None`` for an installed one."""
+    here = Path(__file__)
+    try:
+        # Asking for this very file keeps us from naming the commit of some other repository around site-packages.
+        _git(here.parent, "ls-files", "--error-unmatch", here.name)
+        commit = _git(here.parent, "rev-parse", "HEAD").strip()
+        changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no", ".").strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return f"{commit} with local changes" if changed else commit
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True, timeout=10
+    )
+    return done.stdout

@@ -17,6 +17,7 @@ from masker.cli.evaluate import evaluate
 from masker.cli.export import export
 from masker.cli.keywords import keywords
 from masker.cli.predict import predict
+from masker.cli.reproduce import reproduce
 from masker.cli.train import train
 from masker.errors import MaskerError
 
@@ -36,7 +37,7 @@ def cli() -> None:
     logging.getLogger("masker").setLevel(logging.INFO)
 
 
-for command in (demo, train, predict, evaluate, keywords, export, data):
+for command in (demo, train, predict, evaluate, keywords, export, data, reproduce):
     cli.add_command(command)
 
 

@@ -1,0 +1,89 @@
+"""Is one system better than another? A paired test over training runs.
+
+A unit is a pair of runs with the same training corpus, encoder and seed; its difference is the mean over its test sets.
+The sets of one unit are scored by the same two models, so they are no independent evidence, and counting each of them
+would make chance look like proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+#: Figures of which less is better.
+LOWER_IS_BETTER = ("eer", "fpr_at_tpr95", "ece")
+#: Up to 2^16 sign patterns are counted out; beyond that as many are drawn.
+_PATTERNS = 2**16
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The outcome of a paired comparison.
+
+    Attributes:
+        cells: Pairs of figures that were compared.
+        wins: Of these, how often the system was better.
+        difference: Mean over units, in points; positive means that the system is better.
+        units: Independent pairs of training runs.
+        p_value: Two-sided, by flipping the signs of the units' differences.
+        smallest_p: The smallest p-value that so few units can give at all.
+    """
+
+    cells: int
+    wins: int
+    difference: float
+    units: int
+    p_value: float
+    smallest_p: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """A JSON-ready form."""
+        return asdict(self)
+
+
+def compare_paired(
+    system: Mapping[tuple[Hashable, Hashable], float],
+    baseline: Mapping[tuple[Hashable, Hashable], float],
+    *,
+    lower_is_better: bool = False,
+) -> Paired | None:
+    """Compare figures given by (unit, test set); cells that only one side has are left out.
+
+    Returns:
+        The comparison, or ``None`` when the two have no cell in common.
+    """
+    common = [key for key in system if key in baseline]
+    if not common:
+        return None
+    sign = -1.0 if lower_is_better else 1.0
+    differences = {key: sign * (system[key] - baseline[key]) for key in common}
+    units: dict[Hashable, list[float]] = {}
+    for (unit, _), difference in differences.items():
+        units.setdefault(unit, []).append(difference)
+    means = [float(np.mean(values)) for values in units.values()]
+    return Paired(
+        cells=len(common),
+        wins=sum(difference > 0 for difference in differences.values()),
+        difference=float(np.mean(means)),
+        units=len(means),
+        p_value=sign_flip_p_value(means),
+        smallest_p=min(1.0, 2.0 / 2 ** len(means)),
+    )
+
+
+def sign_flip_p_value(differences: Sequence[float]) -> float:
+    """Two-sided p-value of the mean: how often it would be as far from 0 if each sign were the toss of a coin."""
+    values = np.asarray(differences, dtype=np.float64)
+    count = len(values)
+    if 2**count <= _PATTERNS:
+        bits = (np.arange(2**count)[:, None] >> np.arange(count)) & 1  # (2^n, n)
+    else:
+        bits = np.random.default_rng(0).integers(0, 2, size=(_PATTERNS, count))
+        bits[0] = 1  # the signs as they are belong to the patterns, so that p is never 0
+    sums = np.abs((2 * bits - 1) @ values)
+    # Sums that are equal but for rounding count as equal.
+    reached = abs(values.sum()) - 1e-9 * np.abs(values).sum()
+    return float(np.mean(sums >= reached))

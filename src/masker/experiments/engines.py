@@ -1,0 +1,67 @@
+"""Engines: what runs the stages of a graph.
+
+An engine gets a graph of stages that all have to run, a top-level function ``run_stage(stage, output)`` that depends on
+nothing but the stage and the output folder, and a callback for the process that planned the graph. It must not start a
+stage before those it depends on are done (a stage that is not in the graph is finished already).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from masker.errors import ConfigError, did_you_mean
+from masker.experiments.stages import Graph, Stage
+
+RunStage = Callable[[Stage, Path], None]
+
+
+class Listener(Protocol):
+    """Hears of stages in the process that planned them."""
+
+    def started(self, stage: Stage) -> None:
+        """A stage was given to a worker."""
+
+    def done(self, stage: Stage, seconds: float) -> None:
+        """A stage is finished; ``seconds`` is what it took."""
+
+
+class Engine(Protocol):
+    """Runs a graph."""
+
+    def __call__(self, graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
+        """Run every stage; an error of a stage ends the run, after which finished stages stay finished."""
+
+
+def run_locally(graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
+    """One stage after the other in this process, in the order in which they were planned."""
+    for stage in graph.stages.values():
+        listener.started(stage)
+        start = time.monotonic()
+        run_stage(stage, output)
+        listener.done(stage, time.monotonic() - start)
+
+
+ENGINES: dict[str, Engine] = {"local": run_locally}
+
+
+def find_engine(name: str) -> Engine:
+    """The engine of that name.
+
+    Raises:
+        ConfigError: When there is no such engine.
+    """
+    if name not in ENGINES:
+        raise ConfigError(f"engine must be one of {', '.join(ENGINES)}; got '{name}'.{did_you_mean(name, ENGINES)}")
+    return ENGINES[name]
+
+
+def execute(graph: Graph, run_stage: RunStage, engine: str, output: Path, listener: Listener) -> None:
+    """Run the stages of ``graph`` that are not finished yet on the engine of that name.
+
+    Raises:
+        ConfigError: When there is no such engine.
+    """
+    find_engine(engine)(graph.unfinished(output), run_stage, output, listener)

@@ -1,0 +1,173 @@
+"""What a recipe came to: mean and deviation over seeds, the paper's figure beside ours, paired comparisons.
+
+A summary is small and has no per-document data, so that it can be committed beside the code.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from masker.experiments.comparison import LOWER_IS_BETTER, compare_paired
+from masker.experiments.paper_numbers import find_number
+from masker.experiments.plan import Plan, Run
+from masker.experiments.recipe import DETECTION_METRICS, Recipe
+from masker.experiments.stages import read_result
+from masker.provenance import provenance, source_commit
+
+FORMAT = 1
+#: The keys of a cell, in the order in which tables name them.
+CELL_KEYS = ("train", "test", "backbone", "system", "metric")
+Cell = dict[str, Any]
+
+
+def metric_sets(recipe: Recipe, run: Run, metric: str) -> list[str]:
+    """The test sets of a run that a metric is measured on."""
+    source = recipe.sources[run.source]
+    labelled = [name for name in run.sets if name in source.tests]
+    if metric in DETECTION_METRICS:
+        return [name for name in run.sets if name not in source.tests]
+    return labelled[1:] if metric == "gap" else labelled
+
+
+def cells_of(recipe: Recipe, run: Run) -> Iterator[Cell]:
+    """The cells of the table that a run fills, with the number that the paper prints for each."""
+    source, system = recipe.sources[run.source], recipe.systems[run.system]
+    for metric in recipe.metrics:
+        for test in metric_sets(recipe, run, metric):
+            cell: Cell = {"train": run.source, "test": test, "backbone": run.backbone, "system": run.system}
+            cell |= {"metric": metric, "ratio": run.ratio, "model": Path(run.model).name if run.backbone else ""}
+            paper_test = source.paper_tests.get(test, test)
+            number = None
+            if source.in_paper and system.in_paper and paper_test is not None:
+                number = find_number(
+                    recipe.paper_tables,
+                    train=source.paper or run.source,
+                    test=paper_test,
+                    ratio=run.ratio,
+                    backbone=run.backbone or None,
+                    system=run.system,
+                    metric=metric,
+                )
+            if number is not None:
+                printed = {key: getattr(number, key) for key in ("mean", "deviation", "table", "note")}
+                cell["paper"] = {key: value for key, value in printed.items() if value is not None}
+            yield cell
+
+
+def figure_of(result: dict[str, Any], recipe: Recipe, run: Run, metric: str, test: str) -> float | None:
+    """A figure in percent from the result of an evaluation; ``None`` where the system does not have it."""
+    figures = result["figures"]
+    if metric == "gap":
+        home = next(iter(recipe.sources[run.source].tests))
+        here, there = (figures.get(name, {}).get("accuracy") for name in (test, home))
+        return None if here is None or there is None else 100.0 * (here["value"] - there["value"])
+    found = figures.get(test, {}).get(metric)
+    return None if found is None else 100.0 * float(found["value"])
+
+
+def summarise(plan: Plan, output: Path) -> dict[str, Any]:
+    """Read the figures of all runs of a plan and bring them together."""
+    results = {run.goal: read_result(output, run.goal) for run in plan.runs}
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "recipe": plan.recipe.name,
+        "title": plan.recipe.title,
+        "scale": plan.scale_name,
+        "systems": {name: plan.recipe.systems[name].title for name in dict.fromkeys(run.system for run in plan.runs)},
+        "setting": _setting(plan, results),
+        "provenance": provenance(commit=source_commit()),
+    }
+    if plan.recipe.analysis is not None:
+        content["figure"] = plan.recipe.analysis.figure
+        content["analysis"] = [_analysed(run, results[run.goal]["result"]) for run in plan.runs]
+        return content
+    assert plan.recipe.table is not None
+    content["table"] = plan.recipe.table.model_dump()
+    content["cells"] = _cells(plan, results)
+    content["comparisons"] = _comparisons(plan, results)
+    return content
+
+
+def dumps_summary(summary: dict[str, Any]) -> str:
+    """A summary as JSON with one cell a line: small, and readable in a diff."""
+    parts = []
+    for key, value in summary.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value)
+            parts.append(f" {json.dumps(key)}: [\n  {rows}\n ]")
+        else:
+            parts.append(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _cells(plan: Plan, results: dict[str, Any]) -> list[Cell]:
+    cells: dict[tuple[Any, ...], Cell] = {}
+    for run in plan.runs:
+        for cell in cells_of(plan.recipe, run):
+            value = figure_of(results[run.goal]["result"], plan.recipe, run, cell["metric"], cell["test"])
+            if value is None and "paper" not in cell:
+                continue
+            key = tuple(cell[name] for name in CELL_KEYS)
+            kept = cells.setdefault(key, {**cell, "values": []})
+            if value is not None:
+                kept["values"].append(round(value, 2))
+    for cell in cells.values():
+        values = cell["values"]
+        cell["mean"] = round(statistics.fmean(values), 2) if values else None
+        cell["deviation"] = round(statistics.stdev(values), 2) if len(values) > 1 else None
+    return list(cells.values())
+
+
+def _comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
+    found = []
+    for question in plan.recipe.comparisons:
+        sides: dict[str, dict[tuple[Any, Any], float]] = {question.system: {}, question.baseline: {}}
+        for run in plan.runs:
+            if run.system in sides:
+                for test in metric_sets(plan.recipe, run, question.metric):
+                    value = figure_of(results[run.goal]["result"], plan.recipe, run, question.metric, test)
+                    if value is not None:
+                        sides[run.system][(run.source, run.backbone, run.seed), test] = value
+        outcome = compare_paired(
+            sides[question.system], sides[question.baseline], lower_is_better=question.metric in LOWER_IS_BETTER
+        )
+        if outcome is not None:
+            figures = {name: round(value, 4) for name, value in outcome.as_dict().items()}
+            found.append({**question.model_dump(), **figures})
+    return found
+
+
+def _setting(plan: Plan, results: dict[str, Any]) -> dict[str, Any]:
+    """What the figures were made with, as far as it is not in the recipe."""
+    scale = plan.scale
+    took = {name: content.get("took", 0.0) for name, content in results.items()}
+    return {
+        "hardware": scale.hardware,
+        "models": sorted({Path(run.model).name for run in plan.runs}),
+        "seeds": sorted({run.seed for run in plan.runs}),
+        "train_documents": scale.train_documents,
+        "test_documents": scale.test_documents,
+        "class_ratio": scale.class_ratio,
+        "stand_ins": {name: stand_in.model_dump() for name, stand_in in scale.stand_ins.items() if _used(plan, name)},
+        "settings": scale.settings,
+        "notes": scale.notes,
+        "evaluation_seconds": round(sum(took.values())),
+    }
+
+
+def _used(plan: Plan, corpus: str) -> bool:
+    sources = [plan.recipe.sources[name] for name in {run.source for run in plan.runs}]
+    parts = [part for source in sources for sets in (source.tests, source.ood) for one in sets.values() for part in one]
+    return corpus in {part.corpus for part in (*parts, *(source.train for source in sources))}
+
+
+def _analysed(run: Run, result: dict[str, Any]) -> dict[str, Any]:
+    """The result of an analysis without anything that grows with the documents."""
+    kept = {key: value for key, value in result.items() if key not in ("points", "data_sha256")}
+    if "keywords" in kept and isinstance(kept["keywords"], list):
+        kept["keywords"] = [row["word"] for row in kept["keywords"]]
+    return {"train": run.source, "model": Path(run.model).name, "system": run.system, "seed": run.seed, **kept}

@@ -1,0 +1,83 @@
+"""Pictures of the paper's figures, drawn from results. Without matplotlib (an extra) there are only the numbers."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from masker.experiments.reproduce import Outcome
+
+_log = logging.getLogger("masker")
+INSTALL = "pip install 'masker[plots]'"
+
+
+def draw_figure(outcome: Outcome) -> Path | None:
+    """Draw the figure of an analysis into ``figure.png``; ``None`` when there is nothing to draw or to draw with."""
+    kind = outcome.plan.recipe.analysis.kind if outcome.plan.recipe.analysis is not None else ""
+    if kind not in _DRAW:
+        return None
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        _log.warning("the figure is not drawn, because matplotlib is not installed: %s", INSTALL)
+        return None
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    _DRAW[kind](figure, outcome)
+    path = outcome.folder / "figure.png"
+    temporary = path.with_name(".figure.png")
+    figure.savefig(temporary, dpi=150, format="png", metadata={"Software": None})
+    temporary.replace(path)
+    return path
+
+
+def _heatmaps(figure: Any, outcome: Outcome) -> None:
+    results = list(outcome.results.values())
+    figure.set_size_inches(5 * len(results), 5)
+    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
+        rates = content["result"]["rates"]
+        sources, targets = list(rates), list(next(iter(rates.values())))
+        matrix = np.array([[rates[source][target] for source in sources] for target in targets])
+        image = axes.imshow(matrix, aspect="auto", cmap="Blues", vmin=0.0)
+        axes.set_xticks(range(len(sources)), sources, rotation=60, ha="right", fontsize=7)
+        axes.set_yticks(range(len(targets)), targets, fontsize=7)
+        axes.set_title(f"keywords of {content['train']}, % of tokens", fontsize=9)
+        figure.colorbar(image, ax=axes, shrink=0.7)
+
+
+def _planes(figure: Any, outcome: Outcome) -> None:
+    results = list(outcome.results.values())
+    figure.set_size_inches(3.5 * len(results), 3.8)
+    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
+        for (name, points), colour in zip(content["result"]["points"].items(), ("tab:blue", "tab:red"), strict=True):
+            plane = np.array(points)
+            axes.scatter(plane[:, 0], plane[:, 1], s=4, c=colour, label=name, linewidths=0)
+        title = outcome.summary["systems"][content["system"]]
+        axes.set_title(f"{title}, {content['train']}\nsilhouette {content['result']['silhouette']:.3f}", fontsize=9)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.legend(fontsize=7, markerscale=2)
+
+
+def _bars(figure: Any, outcome: Outcome) -> None:
+    results = list(outcome.results.values())
+    figure.set_size_inches(4 * len(results), 3.5)
+    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
+        system = outcome.summary["systems"][content["system"]]
+        if "words" in content["result"]:
+            test, lists = next(iter(content["result"]["words"].items()))
+            entries, title = lists["mean"], f"{system}: {content['train']} → {test}"
+        else:
+            entries, title = content["result"]["keywords"][:10], f"{system}: {content['train']}"
+        axes.barh(range(len(entries)), [entry["score"] for entry in entries])
+        axes.set_yticks(range(len(entries)), [entry["word"] for entry in entries])
+        axes.invert_yaxis()
+        axes.set_title(title, fontsize=9)
+        axes.tick_params(labelsize=8)
+
+
+_DRAW = {"heatmap": _heatmaps, "tsne": _planes, "attention": _bars, "keywords": _bars}

@@ -1,0 +1,167 @@
+"""A recipe's results as Markdown: our figures with the paper's beside them, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from masker.experiments.reproduce import Outcome
+from masker.experiments.stages import write_text
+from masker.experiments.summary import CELL_KEYS
+from masker.report.markdown import markdown_table
+
+Cell = dict[str, Any]
+
+HEADINGS = {
+    "train": "trained on",
+    "test": "tested on",
+    "backbone": "encoder",
+    "system": "system",
+    "metric": "figure",
+    "auroc": "AUROC ↑",
+    "eer": "EER ↓",
+    "detection_accuracy": "detection accuracy ↑",
+    "tnr_at_tpr80": "TNR at TPR 80 % ↑",
+    "aupr": "AUPR ↑",
+    "fpr_at_tpr95": "FPR at TPR 95 % ↓",
+    "rejected": "rejected",
+    "accuracy": "accuracy ↑",
+    "macro_f1": "macro F1 ↑",
+    "ece": "calibration error ↓",
+    "gap": "gap to the training domain ↑",
+    "pearson": "Pearson ↑",
+    "spearman": "Spearman ↑",
+}
+SIGNIFICANT = 0.05
+
+
+def write_report(outcome: Outcome) -> str:
+    """Write ``table.md`` and, for a figure of the paper, its picture; return the Markdown."""
+    text = "\n".join([f"# {outcome.summary['title']}", "", *summary_lines(outcome.summary)]) + "\n"
+    write_text(outcome.folder / "table.md", text)
+    if "analysis" in outcome.summary:
+        from masker.report.figures import draw_figure
+
+        draw_figure(outcome)
+    return text
+
+
+def summary_lines(summary: dict[str, Any]) -> list[str]:
+    """The body of a report: setting, table or analysis, comparisons, notes."""
+    lines = [*_setting_lines(summary), ""]
+    if "analysis" in summary:
+        from masker.report.analyses import analysis_lines
+
+        return [*lines, *analysis_lines(summary)]
+    lines += ["Mean ± standard deviation over seeds, in %; the paper's figure in brackets.", ""]
+    lines += [*table_lines(summary), ""]
+    comparisons = [f"- {comparison_sentence(row, summary['systems'])}" for row in summary["comparisons"]]
+    lines += [*comparisons, ""] if comparisons else []
+    notes = dict.fromkeys(_note_of(cell) for cell in summary["cells"] if "note" in cell.get("paper", {}))
+    return [*lines, *(f"- {note}" for note in notes)] if notes else lines[:-1]
+
+
+def table_lines(summary: dict[str, Any]) -> list[str]:
+    """A Markdown table in the recipe's layout, aligned for reading as plain text."""
+    cells = summary["cells"]
+    rows, columns = list(summary["table"]["rows"]), list(summary["table"]["columns"])
+    # A key that tells cells apart and is in neither must not be lost.
+    for key in CELL_KEYS:
+        if key not in (*rows, *columns) and _collide(cells, (*rows, *columns)) and _varies(cells, key):
+            rows.append(key)
+    grid: dict[tuple[str, ...], dict[tuple[str, ...], str]] = {}
+    for cell in cells:
+        if cell["backbone"] or "backbone" not in rows:
+            grid.setdefault(_labels(cell, rows, summary), {})[_labels(cell, columns, summary)] = _shown(cell)
+    for cell in cells:
+        if not cell["backbone"] and "backbone" in rows:
+            # A system without an encoder is the same in the row of every encoder.
+            wanted, place = _labels(cell, rows, summary), rows.index("backbone")
+            others = [row for row in grid if _without(row, place) == _without(wanted, place)]
+            for row in others or [wanted]:
+                grid.setdefault(row, {})[_labels(cell, columns, summary)] = _shown(cell)
+    headings = list(dict.fromkeys(_labels(cell, columns, summary) for cell in cells))
+    header = [*(HEADINGS[key] for key in rows), *(", ".join(heading) for heading in headings)]
+    body = [[*row, *(values.get(heading, "") for heading in headings)] for row, values in grid.items()]
+    return markdown_table(header, body, left=len(rows))
+
+
+def comparison_sentence(row: dict[str, Any], systems: dict[str, str]) -> str:
+    """What a paired comparison shows, and what it cannot show."""
+    system, baseline = (systems.get(row[key], row[key]) for key in ("system", "baseline"))
+    metric = HEADINGS[row["metric"]].rstrip(" ↑↓")
+    found = (
+        f"**{system} against {baseline}, {metric}:** better in {row['wins']} of {row['cells']} cells, "
+        f"{row['difference']:+.1f} points on average over {row['units']} "
+        f"{'pair' if row['units'] == 1 else 'pairs'} of training runs"
+    )
+    if row["smallest_p"] > SIGNIFICANT:
+        return f"{found}; so few runs cannot show a difference (their smallest possible p is {row['smallest_p']:.2g})."
+    if row["p_value"] > SIGNIFICANT:
+        verdict = "no difference shown"
+    else:
+        verdict = "a better system" if row["difference"] > 0 else "a worse system"
+    return f"{found}; p = {row['p_value']:.3f} (sign-flip test over runs): {verdict}."
+
+
+def _setting_lines(summary: dict[str, Any]) -> list[str]:
+    setting = summary["setting"]
+    seeds = f"seed{'s' if len(setting['seeds']) > 1 else ''} {', '.join(map(str, setting['seeds']))}"
+    limits = [
+        f"{setting[key]:,} {words}" for key, words in (("train_documents", "training documents"),
+        ("test_documents", "documents a test set")) if setting[key] is not None
+    ]  # fmt: skip
+    length = setting["settings"].get("model", {}).get("max_length")
+    limits += [f"{length} tokens of each"] if length else []
+    limits += [f"{100 * setting['class_ratio']:.0f} % of the classes known"] if setting["class_ratio"] else []
+    facts = [f"Scale `{summary['scale']}` ({setting['hardware']}): encoder {', '.join(setting['models'])}", *limits]
+    lines = [f"{', '.join([*facts, seeds])}."]
+    for name, stand_in in setting["stand_ins"].items():
+        dropped = f" (without {', '.join(stand_in['without_labels'])})" if stand_in["without_labels"] else ""
+        lines.append(f"`{stand_in['corpus']}`{dropped} stands in for `{name}`: {stand_in['reason']}.")
+    return [*lines, *setting["notes"]]
+
+
+def _shown(cell: Cell) -> str:
+    ours = "–" if cell["mean"] is None else _spread(cell["mean"], cell["deviation"])
+    paper = cell.get("paper")
+    mark = "*" if paper and "note" in paper else ""
+    return ours if paper is None else f"{ours} ({_spread(paper['mean'], paper.get('deviation'))}{mark})"
+
+
+def _spread(mean: float, deviation: float | None) -> str:
+    return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
+
+
+def _note_of(cell: Cell) -> str:
+    where = ", ".join(str(cell[key]) for key in CELL_KEYS if cell[key])
+    return f"\\* {where}: {cell['paper']['note']}"
+
+
+def _labels(cell: Cell, keys: Sequence[str], summary: dict[str, Any]) -> tuple[str, ...]:
+    names = {"system": summary["systems"], "metric": HEADINGS}
+    return tuple(cell["model"] if key == "backbone" else names.get(key, {}).get(cell[key], cell[key]) for key in keys)
+
+
+def _collide(cells: Sequence[Cell], keys: Sequence[str]) -> bool:
+    places = [tuple(cell[key] for key in keys) for cell in cells]
+    return len(set(places)) < len(places)
+
+
+def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
+    return (*row[:place], *row[place + 1 :])
+
+
+def _varies(cells: Sequence[Cell], key: str) -> bool:
+    return len({cell[key] for cell in cells}) > 1
+
+
+def write_reports(outcomes: Sequence[Outcome]) -> str:
+    """Reports of several recipes, written to their folders and joined for the console."""
+    texts = [f"{write_report(outcome)}\nwritten to {_folder(outcome.folder)}" for outcome in outcomes]
+    return "\n\n".join(texts)
+
+
+def _folder(path: Path) -> str:
+    return f"{path}/"

@@ -1,0 +1,199 @@
+"""``masker reproduce`` from start to end on made-up corpora with a tiny encoder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from masker.experiments.plan import run_settings
+from masker.experiments.recipe import load_recipe
+from masker.experiments.reproduce import reproduce
+from masker.run import train_run
+from tests.cli.test_commands import one_line, run, start
+from tests.experiments.conftest import write_recipe
+
+VOLATILE = ("took", "seconds", "resumed", "provenance", "created")
+
+
+def results(folder):
+    """Every results.json below a folder without what differs between two runs: times, and where it came from."""
+
+    def lasting(value):
+        if isinstance(value, dict):
+            return {key: lasting(inner) for key, inner in value.items() if key not in VOLATILE}
+        return [lasting(inner) for inner in value] if isinstance(value, list) else value
+
+    found = {path.parent.name: lasting(json.loads(path.read_text())) for path in folder.glob("*/results.json")}
+    assert found
+    return found
+
+
+@pytest.fixture(scope="module")
+def done(data_folder, tiny_backbones, tmp_path_factory):
+    """A finished run of one seed."""
+    folder = tmp_path_factory.mktemp("done")
+    recipe, output = write_recipe(folder, tiny_backbones["bert"]), folder / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MASKER_DATA", str(data_folder))
+        finished = run("reproduce", recipe, "--output", str(output), "--seeds", "0")
+    assert finished.returncode == 0, finished.stderr
+    return recipe, output, finished
+
+
+def test_it_runs_says_so_and_does_nothing_twice(done, corpora):
+    recipe, output, finished = done
+    assert "[1/7] train vanilla · Newsgroup · bert · seed 0 (about" in finished.stderr
+    assert "(98.6)" in finished.stdout, "the paper's figure stands beside ours"
+    assert (output / "tiny" / "table.md").read_text() in finished.stdout
+    summary = json.loads((output / "tiny" / "summary.json").read_text())
+    assert {cell["system"] for cell in summary["cells"]} == {"vanilla", "masker", "mkr"}
+    assert not list(output.glob("stages/*/model")), "models are gone"
+    assert not list(output.glob("stages/*.partial"))
+
+    before = {path: path.stat().st_mtime_ns for path in output.glob("stages/*/result.json")}
+    assert len(before) == 7
+    again = run("reproduce", recipe, "--output", str(output), "--seeds", "0")
+    assert again.stdout == finished.stdout
+    assert "7 of 7 stages are finished already" in again.stderr and "train" not in again.stderr
+    assert {path: path.stat().st_mtime_ns for path in output.glob("stages/*/result.json")} == before
+
+    dry = run("reproduce", recipe, "--output", str(output), "--seeds", "0..1", "--dry-run")
+    assert "14 stages, 7 of them finished" in dry.stdout
+    assert "To run: 3 train, 3 evaluate, 1 keywords; about" in dry.stdout
+
+
+def test_results_tell_all_but_the_text(done, data_folder):
+    _, output, _ = done
+    content = json.loads((output / "tiny" / "newsgroup.bert.masker.seed0" / "results.json").read_text())
+    assert (content["recipe"], content["scale"], content["system"], content["seed"]) == ("tiny", "small", "masker", 0)
+    assert content["settings"]["training"]["epochs"] == 4
+    assert content["trained"]["documents"] == 64 and content["trained"]["keywords"] == 8
+    assert 0 <= content["result"]["figures"]["SST-2"]["auroc"]["low"] <= 1
+    assert content["result"]["documents"] == {"known classes": 32, "SST-2": 24}
+    assert [stage["kind"] for stage in content["stages"]] == ["train", "keywords", "train", "evaluate"]
+    origin = content["provenance"]
+    assert origin["versions"]["torch"] and origin["machine"] and origin["created"] and "commit" in origin
+    assert content["tested"]["ood"]["SST-2"][0]["corpus"] == "foreign"
+    everything = "".join(path.read_text() for path in output.rglob("*.json"))
+    lines = gzip.decompress((data_folder / "topics.test.jsonl.gz").read_bytes()).decode().splitlines()
+    assert len(lines) == 32
+    for line in lines:
+        assert json.loads(line)["text"] not in everything
+
+
+def test_shared_stages_give_what_a_run_alone_gives(corpora, tiny_recipe, tmp_path):
+    path = tiny_recipe()
+    [outcome] = reproduce([path], tmp_path / "out", seeds=[0], only=["system=masker"], keep_models=True)
+    graph = outcome.plan.graph
+    [evaluation] = graph.goals
+    shared = tmp_path / "out" / "stages" / graph.stages[evaluation].depends_on[0] / "model"
+    recipe = load_recipe(path)
+    scale = recipe.scale("small")
+    settings = run_settings(
+        recipe, scale, recipe.sources["Newsgroup"], recipe.systems["masker"], scale.backbones["BERT"], 0
+    )
+    alone = train_run("topics:train", tmp_path / "alone", settings)
+    assert (shared / "model.safetensors").read_bytes() == (alone.folder / "model.safetensors").read_bytes()
+    one, other = (json.loads((folder / "masker.json").read_text()) for folder in (shared, alone.folder))
+    assert one["keywords"] == other["keywords"] and one["threshold"] == other["threshold"]
+
+
+def test_killed_in_the_middle_it_goes_on_to_the_same_results(done, corpora, tmp_path):
+    recipe, output, _ = done
+    cut = tmp_path / "cut"
+    command = ["reproduce", recipe, "--output", str(cut), "--seeds", "0"]
+    process = start(*command, env=dict(os.environ))
+    deadline = time.monotonic() + 120
+    while not list(cut.glob("stages/*.partial/work/*/checkpoint-*/trainer_state.json")) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert list(cut.glob("stages/*.partial")) and not (cut / "tiny").exists()
+    finished = run(*command)
+    assert finished.returncode == 0, finished.stderr
+    assert results(cut / "tiny") == results(output / "tiny")
+    summaries = [json.loads((folder / "tiny" / "summary.json").read_text()) for folder in (cut, output)]
+    assert summaries[0]["cells"] == summaries[1]["cells"]
+    resumed = [json.loads(path.read_text()) for path in cut.glob("stages/*/result.json")]
+    assert any(content["resumed"] for content in resumed)
+
+
+def test_recipes_named_together_share_their_stages(corpora, tiny_recipe, tmp_path):
+    one = tiny_recipe("one", comparisons=[])
+    other = tiny_recipe("other", metrics=["accuracy"], paper_tables=["ood_acc"])
+    options = ("--seeds", "0", "--only", "system=vanilla", "--output", str(tmp_path / "out"))
+    both = run("reproduce", one, other, *options)
+    assert both.returncode == 0, both.stderr
+    assert "[2/2] evaluate" in both.stderr, "the second recipe asks for other figures of the same evaluation"
+    assert {path.parent.name for path in (tmp_path / "out").glob("*/summary.json")} == {"one", "other"}
+    cells = json.loads((tmp_path / "out" / "other" / "summary.json").read_text())["cells"]
+    assert [(cell["test"], cell["paper"]["mean"]) for cell in cells] == [("known classes", 90.4)]
+
+
+def test_pairs_genres_and_regression(corpora, tiny_recipe, tmp_path):
+    path = tiny_recipe(
+        "scores",
+        paper_tables=["gen_stsb"],
+        preset="cross-domain",
+        settings={
+            "model": {"max_length": 32, "head": "regression"},
+            "training": {"batch_size": 8, "learning_rate": 0.002, "precision": "fp32", "epochs": 1},
+        },
+        sources={"MSRvid": {
+            "train": {"corpus": "pairs", "split": "train", "genre": ["calm"]},
+            "tests": {"MSRvid": {"corpus": "pairs", "split": ["dev", "test"], "genre": ["calm"]},
+                      "Images": {"corpus": "pairs", "split": ["train", "dev", "test"], "genre": ["loud"]}},
+        }},
+        systems={"vanilla": {"title": "vanilla", "settings": {"training": {"method": "vanilla"}}},
+                 "masker": {"title": "MKR", "settings": {"loss": {"lambda_mer": 0.0}}}},
+        metrics=["pearson"],
+        comparisons=[{"system": "masker", "baseline": "vanilla", "metric": "pearson"}],
+        scale={"seeds": [0]},
+    )  # fmt: skip
+    [outcome] = reproduce([path], tmp_path / "out")
+    cells = {(cell["system"], cell["test"]): cell for cell in outcome.summary["cells"]}
+    assert cells["masker", "Images"]["paper"]["mean"] == 84.3
+    assert all(-100 <= cell["mean"] <= 100 and cell["deviation"] is None for cell in cells.values())
+    assert outcome.results["msrvid.bert.masker.seed0"]["result"]["documents"] == {"MSRvid": 12, "Images": 32}
+    assert outcome.results["msrvid.bert.masker.seed0"]["trained"]["keywords"] == 10
+
+
+def test_the_settings_of_every_run_can_be_changed(corpora, tiny_recipe, tmp_path):
+    options = {"seeds": [0], "only": ["system=vanilla"], "overrides": ["model.max_length=16", "training.epochs=1"]}
+    [outcome] = reproduce([tiny_recipe()], tmp_path / "out", **options)
+    settings = next(iter(outcome.results.values()))["settings"]
+    assert (settings["model"]["max_length"], settings["training"]["epochs"]) == (16, 1)
+
+
+def test_list_dry_run_and_bad_input(corpora, tiny_recipe, tmp_path):
+    listed = run("reproduce", "--list")
+    assert "ood-main" in listed.stdout and "fig:tsne" in listed.stdout
+    recipe, output = tiny_recipe(), str(tmp_path / "out")
+    dry = run("reproduce", recipe, "--dry-run", "--output", output)
+    assert dry.returncode == 0 and "train masker · Newsgroup · bert · seed 1" in dry.stdout
+    assert not (tmp_path / "out").exists()
+    absent = run("reproduce", "stsb", "--dry-run", "--output", output)
+    assert "Not here yet: stsb" in absent.stdout
+    assert "Did you mean 'ood-main'" in one_line(run("reproduce", "ood-mein"))
+    assert "engine must be one of local" in one_line(run("reproduce", recipe, "--engine", "abacus", "--output", output))
+    assert not (tmp_path / "out").exists()
+    assert "name a recipe" in run("reproduce").stderr
+    for seeds in ("3..1", "a", "1,", "-1"):
+        refused = run("reproduce", recipe, "--seeds", seeds)
+        assert refused.returncode == 2 and "is no seed" in refused.stderr
+
+
+def test_two_processes_do_not_work_in_one_folder(corpora, tiny_recipe, tmp_path):
+    from filelock import FileLock
+
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"):
+        refused = run("reproduce", tiny_recipe(), "--output", str(tmp_path / "out"))
+    assert "another process works in" in one_line(refused)

@@ -1,0 +1,83 @@
+"""docs/reproduction.md is made from committed results, and keeps what was written by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from masker.errors import ConfigError
+from masker.experiments.recipe import recipe_names
+from masker.experiments.summary import dumps_summary
+from masker.report.page import MAX_BYTES, NOTES, ORDER, PAGE, RESULTS, add_results, make_page, read_notes
+
+ROOT = Path(__file__).parents[2]
+
+SUMMARY = {
+    "format": 1,
+    "recipe": "nli",
+    "title": "Inference",
+    "scale": "small",
+    "systems": {"vanilla": "vanilla"},
+    "setting": {
+        "hardware": "2 CPU cores", "models": ["minilm"], "seeds": [0], "train_documents": 10, "test_documents": None,
+        "class_ratio": None, "stand_ins": {}, "settings": {"model": {"max_length": 64}}, "notes": [],
+    },
+    "provenance": {"created": "2030-01-02T00:00:00", "machine": "Linux x86_64", "commit": "0123456789abcdef",
+                   "versions": {"torch": "2", "transformers": "5"}},
+    "table": {"rows": ["train", "test"], "columns": ["system"]},
+    "cells": [{"train": "Telephone", "test": "Letters", "backbone": "BERT", "model": "minilm", "system": "vanilla",
+               "metric": "accuracy", "values": [61.0], "mean": 61.0, "deviation": None, "paper": {"mean": 77.4}}],
+    "comparisons": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def output(tmp_path):
+    folder = tmp_path / "out" / "nli"
+    folder.mkdir(parents=True)
+    (folder / "summary.json").write_text(dumps_summary(SUMMARY))
+    (folder / "figure.png").write_bytes(b"picture")
+    return tmp_path / "out"
+
+
+def test_results_are_taken_over_and_shown_with_their_notes(output, tmp_path):
+    results, notes = tmp_path / "results", tmp_path / "notes.md"
+    assert add_results(output, results) == [results / "nli.small.json"]
+    notes.write_text("# Notes\n\nfor nobody\n\n## nli\n\nThis is why.\n\n## stsb\n\nNot shown yet.\n")
+    page = make_page(results, notes)
+    assert "This is why." in page and "Not shown yet" not in page and "for nobody" not in page
+    assert "| Telephone  | Letters   | 61.0 (77.4) |" in page
+    assert "commit 0123456789ab," in page and "masker reproduce nli --scale small" in page
+    assert "![Inference](../results/reproduction/nli.small.png)" in page
+    assert "## Not run yet" in page and "`stsb`" in page
+    assert make_page(results, notes) == page
+
+
+def test_what_cannot_be_taken_over(output, tmp_path):
+    with pytest.raises(ConfigError, match=r"holds no summary\.json"):
+        add_results(tmp_path / "nowhere", tmp_path / "results")
+    big = {**SUMMARY, "cells": SUMMARY["cells"] * 1000}
+    (output / "nli" / "summary.json").write_text(dumps_summary(big))
+    with pytest.raises(ConfigError, match=f"at most {MAX_BYTES:,}"):
+        add_results(output, tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_notes_by_recipe():
+    assert read_notes("intro\n## a\none\n\ntwo\n## b\n") == {"a": "one\n\ntwo", "b": ""}
+
+
+def test_every_recipe_has_a_place_on_the_page():
+    assert sorted(ORDER) == recipe_names()
+
+
+def test_the_committed_page_is_the_one_that_the_committed_results_make():
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == make_page(ROOT / RESULTS, ROOT / NOTES)
+
+
+def test_committed_results_are_small_and_known():
+    for path in (ROOT / RESULTS).glob("*.json"):
+        assert path.stat().st_size <= MAX_BYTES
+        assert json.loads(path.read_text(encoding="utf-8"))["recipe"] in recipe_names()
