@@ -11,6 +11,7 @@ import masker
 
 ORDER = [
     "errors",
+    "processes",
     "config",
     "provenance",
     "progress",
@@ -29,6 +30,7 @@ ORDER = [
     "experiments",
     "report",
     "cli",
+    "__main__",
 ]
 ROOT = Path(masker.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
