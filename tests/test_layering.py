@@ -15,6 +15,7 @@ ORDER = [
     "config",
     "provenance",
     "progress",
+    "ray_cluster",
     "metrics",  # pure functions of arrays; the trainer needs accuracy to pick the best checkpoint
     "data",
     "keywords",
@@ -25,6 +26,7 @@ ORDER = [
     "scoring",
     "classifier",
     "predictions",
+    "shards",
     "run",
     "export",
     "experiments",
