@@ -11,9 +11,11 @@ import masker
 
 ORDER = [
     "errors",
+    "processes",
     "config",
     "provenance",
     "progress",
+    "ray_cluster",
     "metrics",  # pure functions of arrays; the trainer needs accuracy to pick the best checkpoint
     "data",
     "keywords",
@@ -26,11 +28,13 @@ ORDER = [
     "systems",
     "classifier",
     "predictions",
+    "shards",
     "run",
     "export",
     "experiments",
     "report",
     "cli",
+    "__main__",
 ]
 ROOT = Path(masker.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -15,6 +14,7 @@ import numpy.typing as npt
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from masker import processes
 from masker.config import Settings, build_settings
 from masker.data import Documents, check_classes
 from masker.data.encoding import encode
@@ -119,8 +119,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             documents = Documents(first, pairs, [str(value) for value in values], "fit")
         kind = "int" if values and all(isinstance(value, int) for value in values) else "str"
-        with tempfile.TemporaryDirectory(prefix="masker-") as work:
-            return self.fit_documents(documents, settings, Path(work), label_type=kind)
+        with processes.temporary_folder() as work:
+            return self.fit_documents(documents, settings, work, label_type=kind)
 
     def fit_documents(
         self, documents: Documents, settings: Settings, work: Path, *, label_type: str = "str"

@@ -111,6 +111,7 @@ class TrainingSettings(_Section):
 
     method: Method = "masker"
     epochs: int | None = Field(default=None, ge=1)
+    #: Documents of one batch over all processes together: how many processes train changes the speed, not the result.
     batch_size: int = Field(default=16, ge=1)
     gradient_accumulation: int = Field(default=1, ge=1)
     learning_rate: float = Field(default=5e-5, gt=0.0)

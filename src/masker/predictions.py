@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -46,18 +46,33 @@ def write_predictions(
         The number of rows written.
     """
     classifier = MaskerClassifier.load(model, backend)
+    with progress_bar(None, "predict", "doc") as bar:
+        return predict_source(
+            classifier, data, settings, form=form, output=output, with_text=with_text, advance=bar.update
+        )
+
+
+def predict_source(
+    classifier: MaskerClassifier,
+    data: str,
+    settings: DataSettings,
+    *,
+    form: str = "jsonl",
+    output: str | None = None,
+    with_text: bool = False,
+    advance: Callable[[int], None] | None = None,
+) -> int:
+    """The same with a model that is open already; ``advance`` hears how many rows were predicted."""
     rows = iter(islice(stream_rows(data, settings), settings.limit))
-    bar = progress_bar(None, "predict", "doc")
     written = 0
     with _sink(output) as sink:
         write = _writer(sink, form, with_text)
         while chunk := list(islice(rows, STREAM_CHUNK)):
             texts = [row.text if row.pair is None else (row.text, row.pair) for row in chunk]
-            for row, prediction in zip(chunk, classifier.predict_texts(texts, bar.update), strict=True):
+            for row, prediction in zip(chunk, classifier.predict_texts(texts, advance), strict=True):
                 write(row, prediction.as_dict())
             sink.flush()
             written += len(chunk)
-    bar.close()
     return written
 
 

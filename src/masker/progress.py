@@ -7,9 +7,11 @@ from typing import Any
 
 from tqdm import tqdm
 
+from masker import processes
+
 
 def progress_bar(total: int | None, title: str, unit: str = "it") -> Any:
-    """A bar on stderr; where nobody watches (no terminal) it writes a line only now and then."""
+    """A bar on stderr of the first process; where nobody watches (no terminal) it writes a line only now and then."""
     interactive = sys.stderr.isatty()
     return tqdm(
         total=total,
@@ -19,4 +21,5 @@ def progress_bar(total: int | None, title: str, unit: str = "it") -> Any:
         dynamic_ncols=interactive,
         mininterval=0.2 if interactive else 15.0,
         leave=True,
+        disable=not processes.is_first(),
     )

@@ -7,11 +7,11 @@ import json
 import logging
 import os
 import shutil
-import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from masker import processes
 from masker.classifier import MaskerClassifier
 from masker.config import DataSettings, Settings
 from masker.data import Documents, check_classes, read_documents
@@ -35,7 +35,16 @@ class RunSummary:
 
 
 def read_training_documents(data: str, settings: Settings) -> Documents:
-    """Labelled documents of a source, checked for the head they are to train."""
+    """Labelled documents of a source, checked for the head they are to train.
+
+    Of several processes only the first one reads ``data``; the others get the documents from it.
+    """
+    if processes.count() == 1:
+        return _read_documents(data, settings)
+    return Documents(**processes.first_only(lambda: asdict(_read_documents(data, settings))))
+
+
+def _read_documents(data: str, settings: Settings) -> Documents:
     regression = settings.model.head == "regression"
     documents = read_documents(data, settings.data, require_labels=True, numeric_labels=regression)
     if not regression:
@@ -49,22 +58,25 @@ def train_run(data: str, output: str | Path, settings: Settings, *, restart: boo
     While it runs, all it needs to go on after an interruption lies in ``<output>.partial``; calling it again with the
     same data and settings goes on from there. The folder is removed once the model is written.
 
+    Under ``torchrun`` or ``accelerate launch`` all processes call this and get the same result; the first one writes.
+
     Raises:
         ConfigError: When the output exists, or an unfinished run with other data or settings is in the way.
     """
     start = time.monotonic()
-    folder = check_output(output)
+    folder = Path(processes.first_only(lambda: str(check_output(output))))
     documents = read_training_documents(data, settings)
-    work = _open_work_folder(folder, documents, settings, restart)
+    work = Path(processes.first_only(lambda: str(_open_work_folder(folder, documents, settings, restart))))
     try:
         classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
     except MaskerError:
         # Refused before any training was done: leave nothing behind.
-        if not any(entry.is_dir() for entry in work.iterdir()):
+        if processes.is_first() and not any(entry.is_dir() for entry in work.iterdir()):
             shutil.rmtree(work)
         raise
-    classifier.save(folder)
-    shutil.rmtree(work, ignore_errors=True)
+    processes.first_only(lambda: str(classifier.save(folder)))
+    if processes.is_first():
+        shutil.rmtree(work, ignore_errors=True)
     return RunSummary(classifier, folder, len(documents), documents.skipped, time.monotonic() - start)
 
 
@@ -74,10 +86,10 @@ def keywords_of_data(data: str, settings: Settings) -> KeywordSet:
 
     documents = read_training_documents(data, settings)
     classes = [] if settings.model.head == "regression" else documents.class_names
-    backbone = load_backbone(settings.model, classes)
+    backbone = processes.together(lambda: load_backbone(settings.model, classes))
     corpus = encode_corpus(documents, classes, settings, backbone)
-    with tempfile.TemporaryDirectory(prefix="masker-") as work:
-        return find_keywords(settings, backbone, corpus, Path(work))
+    with processes.temporary_folder() as work:
+        return find_keywords(settings, backbone, corpus, work)
 
 
 def keywords_of_model(model: str) -> KeywordSet:

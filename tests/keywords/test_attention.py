@@ -103,3 +103,13 @@ def test_half_precision_attention_is_summed_in_double():
     low, high = attention.double()[0].tolist()
     result = scores([(ids, attention, content, torch.tensor([0]))]).attention_scores()
     assert result[5] == pytest.approx(low / (low**2 + high**2) ** 0.5, rel=1e-12)
+
+
+def test_sums_of_several_processes_are_added_up():
+    """Two processes with one document each: the sums of the first test, and what neither has seen stays -inf."""
+    parts = [scores([(IDS[row], ATTENTION[row], CONTENT[row], LABELS[row])]) for row in (slice(0, 1), slice(1, 2))]
+    others = iter([parts[1]._by_class, parts[1]._seen.int()])
+    parts[0].add_up(lambda tensor: tensor + next(others))
+    whole = scores([(IDS, ATTENTION, CONTENT, LABELS)])
+    assert parts[0].attention_scores() == pytest.approx(whole.attention_scores())
+    assert parts[0].class_attention_scores() == pytest.approx(whole.class_attention_scores())

@@ -74,3 +74,16 @@ def test_blocks_keep_some_chance_in_who_meets_whom(monkeypatch):
 @pytest.mark.parametrize("epoch", [0, 1])
 def test_rows_are_plain_integers(epoch):
     assert all(type(row) is int for batch in order(epoch=epoch) for row in batch)
+
+
+@given(count=st.integers(0, 100), batch_size=st.integers(1, 20), processes=st.integers(1, 5))
+def test_processes_share_each_batch_without_a_document_twice(count, batch_size, processes):
+    """Step by step, the parts of all processes together are the batch that one process would get."""
+    lengths = np.arange(count) % 7 + 1
+    whole = list(LengthGroupedBatches(lengths, batch_size, seed=3))
+    parts = [list(LengthGroupedBatches(lengths, batch_size, 3, process, processes)) for process in range(processes)]
+    assert all(len(part) == len(whole) for part in parts)
+    for step, batch in enumerate(whole):
+        shares = [part[step] for part in parts]
+        assert sorted(row for share in shares for row in share) == sorted(batch)
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1

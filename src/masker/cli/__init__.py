@@ -11,6 +11,7 @@ import sys
 
 import click
 
+from masker import processes
 from masker.cli.data import data
 from masker.cli.demo import demo
 from masker.cli.evaluate import evaluate
@@ -34,7 +35,10 @@ def cli() -> None:
     masker evaluate model test.csv --ood other.csv
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    logging.getLogger("masker").setLevel(logging.INFO)
+    logging.getLogger("masker").setLevel(logging.INFO if processes.is_first() else logging.ERROR)
+    if processes.count() > 1:
+        # Else every process warns, at length, that it need not have looked for parameters without a gradient.
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
 
 for command in (demo, train, predict, evaluate, keywords, export, data, reproduce):
@@ -48,7 +52,8 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
-        error.show()
+        if processes.is_first():
+            error.show()
         sys.exit(error.exit_code)
     except MaskerError as error:
         _fail(str(error), 2)
@@ -61,8 +66,15 @@ def main() -> None:
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _fail(f"{error.strerror or error}{place}; nothing was lost, fix it and run the same command again", 2)
+    except RuntimeError as error:
+        if not processes.is_lost_connection(error):
+            raise
+        _fail("another process of this run is gone; the same command goes on where it was", 2)
+    finally:
+        processes.leave()
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"masker: {message}", err=True)
+    if processes.is_first():  # of many that fail alike
+        click.echo(f"masker: {message}", err=True)
     sys.exit(code)

@@ -31,11 +31,14 @@ def keywords(source: str, output: str | None, as_json: bool, **options: Any) -> 
         options["keywords"] = "attention" if options["attention_model"] else "frequency"
     settings = build_from_options(options, keywords=chosen)
 
+    from masker import processes
     from masker.report.console import print_keywords
     from masker.run import keywords_of_data, keywords_of_model
 
     folder = Path(source)
     found = keywords_of_model(source) if (folder / "masker.json").is_file() else keywords_of_data(source, settings)
+    if not processes.is_first():
+        return
     if output is not None:
         Path(output).write_text(found.dumps(), encoding="utf-8")
     if as_json:

@@ -73,7 +73,7 @@ def settings_options(command: Command) -> Command:
         click.option("--backbone", metavar="NAME|HUB_ID|FOLDER", help="Encoder to fine-tune.  [default: minilm]"),
         click.option("--preset", metavar="NAME", help="The paper's loss weights: ood or cross-domain.  [default: ood]"),
         click.option("--epochs", type=int, metavar="N", help="[default: 6 for masker, 10 for doc, else 3]"),
-        click.option("--batch-size", type=int, metavar="N", help="Documents in a batch."),
+        click.option("--batch-size", type=int, metavar="N", help="Documents in a batch, over all processes."),
         click.option("--learning-rate", type=float, metavar="X"),
         click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),
         click.option("--seed", type=int, metavar="N", help="[default: 0]"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import click
@@ -13,19 +14,53 @@ from masker.cli.options import backend_option, data_options, data_values
 @click.argument("model")
 @click.argument("data")
 @click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
-@click.option("--output", type=click.Path(), metavar="FILE", help="Write to FILE instead of standard output.")
+@click.option("--output", type=click.Path(), metavar="FILE|FOLDER", help="Write here instead of standard output.")
 @click.option("--with-text", is_flag=True, help="Repeat the input text in each row.")
+@click.option("--engine", type=click.Choice(["local", "ray"]), help="Predict a folder of files, each into one file.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Files at a time, with --engine ray.")
+@click.option("--address", metavar="HOST:PORT", help="A running Ray cluster.  [default: RAY_ADDRESS, or none]")
 @backend_option
 @data_options
 def predict(
-    model: str, data: str, form: str, output: str | None, with_text: bool, backend: str | None, **options: Any
+    model: str,
+    data: str,
+    form: str,
+    output: str | None,
+    with_text: bool,
+    engine: str | None,
+    workers: int | None,
+    address: str | None,
+    backend: str | None,
+    **options: Any,
 ) -> None:
     """Classify the texts of DATA ('-' reads standard input) with the model in the folder MODEL.
 
     One row for each text, in order: label, confidence, ood_score (higher = more out-of-distribution), is_ood.
+
+    With --engine, DATA is a folder of CSV, TSV, JSONL or Parquet files (or a pattern in quotes), and each becomes one
+    file of the folder --output. Files that are finished already are kept unless model, input or options have changed.
     """
     from masker.config import build_settings
-    from masker.predictions import write_predictions
+    from masker.errors import ConfigError
 
     settings = build_settings({"data": data_values(options)})
-    write_predictions(model, data, settings.data, form=form, output=output, with_text=with_text, backend=backend)
+    written: dict[str, Any] = {"form": form, "with_text": with_text, "backend": backend}
+    if engine is None:
+        if workers is not None or address is not None:
+            raise ConfigError("--workers and --address belong to --engine ray; add it, or leave them out")
+
+        from masker.predictions import write_predictions
+
+        write_predictions(model, data, settings.data, output=output, **written)
+        return
+    if output is None:
+        raise ConfigError("--engine writes one file for each input file; give the folder for them with --output")
+
+    from masker.shards import predict_shards
+
+    summary = predict_shards(
+        model, data, output, settings.data, engine=engine, workers=workers, address=address, **written
+    )
+    logging.getLogger("masker").info(
+        "%d rows; %d shards predicted, %d were there already", summary.rows, summary.predicted, summary.kept
+    )

@@ -23,10 +23,15 @@ def train(data: str, output: str, false_alarm_rate: float | None, restart: bool,
 
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
     corpus by name (see 'masker data list'), or a `datasets` folder or id.
+
+    To train on several devices or machines: torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """
     settings = build_from_options(options, detection={"false_alarm_rate": false_alarm_rate})
 
+    from masker import processes
     from masker.report.console import print_training
     from masker.run import train_run
 
-    print_training(train_run(data, output, settings, restart=restart))
+    summary = train_run(data, output, settings, restart=restart)
+    if processes.is_first():
+        print_training(summary)

@@ -30,6 +30,9 @@ from masker.errors import DataError, did_you_mean
 #: The longest line, in characters, that is read; a longer one is a damaged or wrong file more often than a document.
 MAX_LINE = 64 * 2**20
 
+#: The forms that are surely tables of documents; a .json or .txt file beside them is often something else.
+TABLE_FORMS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
 _TEXT_FORMS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt")
 _FORMS = "CSV, TSV, JSONL, NDJSON, JSON, TXT (each also .gz) or Parquet"
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
@@ -126,10 +129,16 @@ def _rows(records: Iterable[_Record], find: _Find, name: str) -> Iterator[Row]:
         raise DataError(f"{name}: has no rows; give a source with at least one document")
 
 
-def _form(path: Path) -> str:
+def table_form(path: Path) -> str | None:
+    """The ending that tells the form of a file, ``.csv`` for ``a.csv.gz``, or ``None`` if it cannot be read."""
     inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     form = inner.suffix.lower()
-    if form in _TEXT_FORMS or (form == ".parquet" and inner is path):
+    return form if form in _TEXT_FORMS or (form == ".parquet" and inner is path) else None
+
+
+def _form(path: Path) -> str:
+    form = table_form(path)
+    if form is not None:
         return form
     raise DataError(f"{path}: the ending '{''.join(path.suffixes[-2:])}' is not known; give the file as {_FORMS}")
 

@@ -10,6 +10,8 @@ nor the scores.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -55,6 +57,11 @@ class AttentionScores:
         flat = labels[rows] * self._by_class.shape[1] + tokens
         self._by_class.view(-1).index_add_(0, flat, scores)
         self._seen.view(-1)[flat] = True
+
+    def add_up(self, total: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        """Take in what other processes accumulated over their documents; ``total`` sums a tensor over processes."""
+        self._by_class = total(self._by_class)
+        self._seen = total(self._seen.int()) > 0
 
     def class_attention_scores(self) -> npt.NDArray[np.float64]:
         """(C, V) sums over the documents of each class; −inf for tokens that the class does not have."""

@@ -13,20 +13,26 @@ BLOCK = 50
 
 
 class LengthGroupedBatches(Sampler[list[int]]):
-    """Random batches of similar length; a function of (seed, epoch) alone.
+    """Random batches of similar length; a function of (seed, epoch) alone, however many processes share them.
 
     Args:
         lengths: Tokens of each document.
         batch_size: Documents in a batch.
         seed: Seed of the order.
+        process: The number of this process.
+        processes: How many processes share each batch. Every document goes to one of them, so a last batch with fewer
+            documents than processes leaves some with an empty part.
     """
 
-    def __init__(self, lengths: npt.NDArray[np.int64], batch_size: int, seed: int) -> None:
+    def __init__(
+        self, lengths: npt.NDArray[np.int64], batch_size: int, seed: int, process: int = 0, processes: int = 1
+    ) -> None:
         self.lengths = lengths
         self.batch_size = batch_size
         self.seed = seed
+        self.process = process
+        self.processes = processes
         self.epoch = 0
-        self.drop_last = False  # read by accelerate when it shards batches over processes
 
     def __len__(self) -> int:
         return -(-len(self.lengths) // self.batch_size)
@@ -41,4 +47,5 @@ class LengthGroupedBatches(Sampler[list[int]]):
             rows = rows[np.argsort(-self.lengths[rows], kind="stable")]
             batches += [rows[at : at + self.batch_size].tolist() for at in range(0, len(rows), self.batch_size)]
         for index in random.permutation(len(batches)):
-            yield batches[index]
+            # Rows of a batch are sorted by length, so every so-manyth gives all processes about the same work.
+            yield batches[index][self.process :: self.processes]

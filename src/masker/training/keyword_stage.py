@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from masker import processes
 from masker.config import Settings
 from masker.data.encoding import Encoded
 from masker.errors import ConfigError
@@ -46,14 +48,15 @@ def choose_keywords(
     """
     wanted = settings.keywords
     if wanted.source not in SCHEMES:
-        return read_keywords(wanted.source, tokenizer)
+        words = processes.first_only(lambda: read_keywords(wanted.source, tokenizer).to_json())
+        return KeywordSet.from_json(words)
     n_classes = max(1, len(classes))
     labels = (
         np.asarray(train.labels, dtype=np.int64) if classes and train.labels is not None else np.zeros(len(train), int)
     )
     if wanted.source == "attention":
         if wanted.attention_model is not None:
-            classifier = _attention_model(wanted.attention_model)
+            classifier = processes.together(partial(_attention_model, wanted.attention_model))
         scores = attention_keyword_scores(
             classifier,
             tokenizer,
@@ -101,8 +104,14 @@ def attention_keyword_scores(
     class_balanced: bool = False,
     bf16: bool = False,
 ) -> npt.NDArray[np.float64]:
-    """Eq. 2 over the training documents: (V,) scores, or (C, V) for class-balanced selection."""
+    """Eq. 2 over the training documents: (V,) scores, or (C, V) for class-balanced selection.
+
+    Each of several processes reads its share of the documents; the sums of Eq. 2 are then added up.
+    """
     scores = AttentionScores(n_classes, len(tokenizer))
+    if processes.count() > 1:
+        own = np.arange(processes.rank(), len(train), processes.count())
+        train, labels = train.take(own.tolist()), labels[own]
     class_of = torch.from_numpy(labels)
     bar = progress_bar(len(train), "attention keywords", "doc")
 
@@ -114,6 +123,7 @@ def attention_keyword_scores(
     collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
     visit_attention(classifier, collator, train, visit, bar.update, bf16=bf16)
     bar.close()
+    scores.add_up(processes.total)
     return scores.class_attention_scores() if class_balanced else scores.attention_scores()
 
 

@@ -2,6 +2,9 @@
 
 Work is done in stages that each leave their result in the work folder, so an interrupted run goes on where it was and
 ends with the same result as one that was never interrupted.
+
+Several processes (see :mod:`masker.processes`) go through the stages side by side. What depends on files is decided by
+the first one, which alone writes them.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import platform
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,13 +22,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from accelerate import PartialState
 from safetensors.torch import load_file
 
+from masker import processes
 from masker.config import Method, Settings
 from masker.data import Documents, validation_split
 from masker.data.encoding import Encoded, encode
-from masker.errors import DataError
+from masker.errors import ConfigError, DataError
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.masking.keywords_only import keywords_only
@@ -71,7 +75,8 @@ def train_method(documents: Documents, classes: Sequence[str], settings: Setting
         settings: All settings.
         work: Folder for checkpoints and stage results; reused when it holds an interrupted run of the same kind.
     """
-    work.mkdir(parents=True, exist_ok=True)
+    processes.first_only(lambda: work.mkdir(parents=True, exist_ok=True))
+    processes.together(lambda: _check_shared(work))
     backbone = _fresh_backbone(settings, classes)
     corpus = encode_corpus(documents, classes, settings, backbone)
     return _METHODS[settings.training.method](settings, backbone, corpus, work)
@@ -175,24 +180,29 @@ def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) 
 def find_keywords(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> KeywordSet:
     """The keyword stage: chosen once, then read from the work folder."""
     path = work / "keywords.json"
-    if path.is_file():
-        return KeywordSet.from_json(json.loads(path.read_text(encoding="utf-8")))
+    stored = processes.first_only(lambda: path.read_text(encoding="utf-8") if path.is_file() else None)
+    if stored is not None:
+        return KeywordSet.from_json(json.loads(stored))
     classifier = backbone.classifier
     if settings.keywords.source == "attention" and settings.keywords.attention_model is None:
         vanilla, _ = _train_stage("vanilla", settings, backbone, corpus, None, settings.vanilla_stage_epochs, work)
         classifier = vanilla.classifier
     keywords = choose_keywords(settings, backbone.tokenizer, classifier, corpus.train, corpus.classes)
     _log.info("keywords (%s): %s", keywords.source, ", ".join(keywords.words[:20]))
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(keywords.dumps(), encoding="utf-8")
-    os.replace(temporary, path)
-    return keywords
+
+    def write() -> str:
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text(keywords.dumps(), encoding="utf-8")
+        os.replace(temporary, path)
+        return keywords.dumps()
+
+    return KeywordSet.from_json(json.loads(processes.first_only(write)))
 
 
 def _find_bias(settings: Settings, corpus: Corpus, keywords: KeywordSet, work: Path) -> npt.NDArray[np.float32]:
     """The bias stage: a model of documents reduced to their keywords, and its (N, C) logits of the training rows."""
     path = work / "bias.safetensors"
-    if path.is_file():
+    if processes.first_only(path.is_file):
         stored: npt.NDArray[np.float32] = load_file(path)["logits"].numpy()
         return stored
     backbone = _fresh_backbone(settings, corpus.classes)
@@ -205,8 +215,8 @@ def _find_bias(settings: Settings, corpus: Corpus, keywords: KeywordSet, work: P
     biased, metric = _train_stage("biased", settings, backbone, reduced, None, settings.epochs, work)
     _log.info("keywords alone give a validation accuracy of %.3f", metric["accuracy"])
     logits = predict_logits(biased.classifier, Collator(backbone.tokenizer.pad_token_id, special), reduced.train)
-    if PartialState().is_main_process:  # all processes of a distributed run have the same logits
-        write_tensors({"logits": torch.from_numpy(logits)}, path)
+    # All processes of a distributed run have the same logits.
+    processes.first_only(lambda: write_tensors({"logits": torch.from_numpy(logits)}, path))
     return logits
 
 
@@ -225,8 +235,8 @@ def _train_stage(
     reconstruct = views is not None and views.keyword_view and settings.loss.keyword_view == "reconstruct"
     network = MaskerNetwork(backbone.classifier, len(keywords.target_ids) if reconstruct and keywords else 0)
     folder = work / stage
-    folder.mkdir(parents=True, exist_ok=True)
     finished = folder / "best.safetensors"
+    start = processes.first_only(lambda: _open_stage(folder, finished))
     trainer = MaskerTrainer(
         network,
         settings,
@@ -237,21 +247,16 @@ def _train_stage(
         epochs,
         stage,
     )
-    if finished.is_file():
+    if start == finished.name:
         network.load_state_dict(load_file(finished))
     else:
-        checkpoint = last_complete_checkpoint(folder)
-        for leftover in folder.glob("checkpoint-*"):
-            if checkpoint is None or checkpoint_step(leftover) > checkpoint_step(checkpoint):
-                shutil.rmtree(leftover)
-        if checkpoint is not None:
-            _log.info("resuming %s from %s", stage, checkpoint.name)
+        if start is not None:
+            _log.info("resuming %s from %s", stage, start)
+        _seed_dropout(settings)
         with fast_dropout_in(network.classifier), kept_heap():
-            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-        if trainer.args.should_save:
-            write_tensors(network.state_dict(), finished)
-            for leftover in folder.glob("checkpoint-*"):
-                shutil.rmtree(leftover)
+            trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
+        processes.wait()  # for those that still read the best checkpoint
+        processes.first_only(lambda: _close_stage(folder, finished, network))
     metrics = trainer.evaluate()
     name = "pearson" if settings.model.head == "regression" else "accuracy"
     network.eval()
@@ -263,4 +268,37 @@ def _fresh_backbone(settings: Settings, classes: Sequence[str]) -> Backbone:
     from transformers import set_seed
 
     set_seed(settings.training.seed)
-    return load_backbone(settings.model, classes)
+    return processes.together(lambda: load_backbone(settings.model, classes))
+
+
+def _open_stage(folder: Path, finished: Path) -> str | None:
+    """The name of what a stage goes on from: its result, its newest complete checkpoint, or nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if finished.is_file():
+        return finished.name
+    checkpoint = last_complete_checkpoint(folder)
+    for leftover in folder.glob("checkpoint-*"):
+        if checkpoint is None or checkpoint_step(leftover) > checkpoint_step(checkpoint):
+            shutil.rmtree(leftover)
+    return None if checkpoint is None else checkpoint.name
+
+
+def _close_stage(folder: Path, finished: Path, network: MaskerNetwork) -> None:
+    write_tensors(network.state_dict(), finished)
+    for leftover in folder.glob("checkpoint-*"):
+        shutil.rmtree(leftover)
+
+
+def _check_shared(work: Path) -> None:
+    if not work.is_dir():
+        raise ConfigError(
+            f"'{work}' is not there on the machine {platform.node()}; all machines of a run need the same storage "
+            "under the same path"
+        )
+
+
+def _seed_dropout(settings: Settings) -> None:
+    """All processes made the same weights; from here on each draws dropout masks of its own."""
+    if not processes.is_first():
+        sequence = np.random.SeedSequence([settings.training.seed, processes.rank()])
+        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> 1))

@@ -10,6 +10,7 @@ import torch
 from torch.utils.data import DataLoader
 from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from masker import processes
 from masker.config import Settings
 from masker.data.encoding import Encoded
 from masker.errors import ConfigError
@@ -34,6 +35,8 @@ _NETWORK_INPUTS = (
     *(f"context_{name}" for name in _ENCODER_INPUTS),
 )
 _EVALUATION_BATCH = 64
+#: Marks the batch of a process that got no document of the last batch.
+_SPARE = "spare"
 
 
 class _EpochCallback(TrainerCallback):  # type: ignore[misc]
@@ -78,7 +81,10 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         self.settings = settings
         self.collator = collator
         self.optimizer: Any
-        self.batches = LengthGroupedBatches(train.lengths, settings.training.batch_size, settings.training.seed)
+        training = settings.training
+        self.batches = LengthGroupedBatches(
+            train.lengths, training.batch_size, training.seed, processes.rank(), processes.count()
+        )
         regression = settings.model.head == "regression"
         super().__init__(
             model=network,
@@ -86,38 +92,67 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             train_dataset=train,
             eval_dataset=validation,
             data_collator=collator,
-            compute_metrics=_pearson_metric if regression else _accuracy_metric,
+            compute_metrics=self._validation_metrics,
             callbacks=[ProgressCallback(title), _EpochCallback(collator, self.batches)],
         )
         self.remove_callback(PrinterCallback)  # it prints to stdout
-        # Makes the Trainer count the documents of a whole accumulated batch and hand the number to compute_loss.
+        # Makes the Trainer hand the number of documents of a whole accumulated batch to compute_loss.
         self.model_accepts_loss_kwargs = True
         self.class_weights: torch.Tensor | None = None
         if settings.loss.class_weights == "balanced" and not regression and train.labels is not None:
             self.class_weights = balanced_class_weights(
                 torch.from_numpy(train.labels), network.classifier.config.num_labels
             )
-        self._terms: dict[str, torch.Tensor] = {}
+        views = collator.views
+        switched_on = {"L_CE": True, "L_MKR": views and views.keyword_view, "L_MER": views and views.context_view}
+        self._terms = {name: 0.0 for name, on in switched_on.items() if on}
         self._term_count = 0
 
     def get_train_dataloader(self) -> Any:
-        """Batches of similar length, with their views."""
+        """This process's part of the batches of similar length, with their views."""
+        # Not handed to accelerate: it would fill up the last batches with documents that were seen already.
         # A generator of its own keeps the loader from drawing on the one that dropout uses.
-        return self.accelerator.prepare(
-            DataLoader(
-                self.train_dataset,
-                batch_sampler=self.batches,
-                collate_fn=self.collator,
-                generator=torch.Generator().manual_seed(self.settings.training.seed),
-                pin_memory=torch.cuda.is_available(),
-            )
+        return DataLoader(
+            self.train_dataset,
+            batch_sampler=self.batches,
+            collate_fn=self._collate,
+            generator=torch.Generator().manual_seed(self.settings.training.seed),
+            pin_memory=torch.cuda.is_available(),
         )
+
+    def _collate(self, features: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        if features:
+            return self.collator(features)
+        # Gradients are averaged over all processes, so one without a document has to take the step too. It runs some
+        # document, which counts for nothing.
+        return {**self.collator([self.train_dataset[0]]), _SPARE: torch.ones(1)}
+
+    def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:
+        """Documents of one optimizer step, over its micro-batches and all processes."""
+        documents = sum(len(batch["labels"]) for batch in batch_samples if _SPARE not in batch)
+        count: torch.Tensor = processes.total(torch.tensor(documents, device=device))
+        return count
 
     def get_eval_dataloader(self, eval_dataset: Any = None) -> Any:
         """Documents alone, in order."""
         plain = Collator(self.collator.pad_id, self.collator.special_ids.tolist())
         dataset = self.eval_dataset if eval_dataset is None else eval_dataset
-        return self.accelerator.prepare(DataLoader(dataset, batch_size=_EVALUATION_BATCH, collate_fn=plain))
+        # accelerate fills up the last batches, so that all processes have the same number; small ones waste less.
+        batch_size = min(_EVALUATION_BATCH, -(-len(dataset) // processes.count()))
+        return self.accelerator.prepare(DataLoader(dataset, batch_size=batch_size, collate_fn=plain))
+
+    def _validation_metrics(self, prediction: EvalPrediction) -> dict[str, float]:
+        """Accuracy (or correlation) and the mean loss, from the outputs that all processes gathered.
+
+        The Trainer's own loss is a mean of means over batches, which depends on how the documents were cut up.
+        """
+        logits, labels = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
+        head = self.settings.model.head
+        losses = classification_loss(torch.from_numpy(logits), torch.from_numpy(labels), head, self.class_weights)
+        loss = losses.double().mean().item()
+        if head == "regression":
+            return {"pearson": pearson(labels, logits[:, 0]), "loss": loss}
+        return {"accuracy": accuracy(labels, logits.argmax(axis=1)), "loss": loss}
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """Add the figure that the best checkpoint is chosen by.
@@ -131,7 +166,9 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             metrics["eval_selection"] = right + 1.0 / (1.0 + metrics["eval_loss"])
         else:
             metrics["eval_selection"] = metrics["eval_pearson"]
-        return metrics
+        # All processes have to choose the same checkpoint, down to the last bit of a tie.
+        shared: dict[str, float] = processes.share(metrics)
+        return shared
 
     def create_optimizer(self, model: Any = None) -> Any:
         """AdamW with a smaller learning rate for the embedding layers while a regulariser is on."""
@@ -180,11 +217,13 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         if not model.training:
             loss = per_document.mean()
             return (loss, {"doc_logits": outputs["doc_logits"]}) if return_outputs else loss
-        self._remember(terms)
         if num_items_in_batch is None:
             return per_document.mean()
+        if _SPARE in inputs:
+            return per_document.sum() * 0.0
+        self._remember(terms)
         # Distributed training averages gradients over processes, while the documents were counted over all of them.
-        return per_document.sum() / num_items_in_batch * self.accelerator.num_processes
+        return per_document.sum() / num_items_in_batch * processes.count()
 
     def _loss_terms(self, inputs: dict[str, torch.Tensor], outputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         labels, doc_logits = inputs["labels"], outputs["doc_logits"]
@@ -219,14 +258,16 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
 
     def _remember(self, terms: dict[str, torch.Tensor]) -> None:
         for name, values in terms.items():
-            self._terms[name] = self._terms.get(name, torch.zeros(())) + values.detach().sum().cpu()
+            self._terms[name] += values.detach().sum().item()
         self._term_count += len(terms["L_CE"])
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """Add the mean of each loss term since the last log line."""
-        if "loss" in logs and self._term_count:
-            logs = {**logs, **{name: value.item() / self._term_count for name, value in self._terms.items()}}
-            self._terms, self._term_count = {}, 0
+        """Add the mean of each loss term over the documents of all processes since the last log line."""
+        if "loss" in logs:
+            sums = torch.tensor([*self._terms.values(), self._term_count], dtype=torch.float64)
+            *values, documents = processes.total(sums).tolist()
+            logs = {**logs, **{name: value / documents for name, value in zip(self._terms, values, strict=True)}}
+            self._terms, self._term_count = dict.fromkeys(self._terms, 0.0), 0
         super().log(logs, start_time)
 
     # Checkpoints without pickle: the Trainer would write and read these parts with torch.save and torch.load.
@@ -247,6 +288,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
 
     def _save_rng_state(self, output_dir: str) -> None:
         run_state.save_random_state(Path(output_dir), self.args.process_index)
+        processes.wait()  # what comes next, the Trainer's state, tells that the checkpoint is complete
 
     def _load_rng_state(self, checkpoint: str | None) -> None:
         if checkpoint is not None:
@@ -256,10 +298,10 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
 def _training_arguments(settings: Settings, folder: Path, epochs: int) -> TrainingArguments:
     training = settings.training
     _check_reporting(training.report_to)
-    return TrainingArguments(
+    arguments = TrainingArguments(
         output_dir=str(folder),
         num_train_epochs=epochs,
-        per_device_train_batch_size=training.batch_size,
+        per_device_train_batch_size=-(-training.batch_size // processes.count()),
         gradient_accumulation_steps=training.gradient_accumulation,
         learning_rate=training.learning_rate,
         weight_decay=training.weight_decay,
@@ -284,6 +326,9 @@ def _training_arguments(settings: Settings, folder: Path, epochs: int) -> Traini
         label_names=["labels"],
         log_level="error",
     )
+    # One process drives one device. The Trainer would cut batches over all it sees, and documents from their views.
+    arguments._n_gpu = min(1, arguments.n_gpu)
+    return arguments
 
 
 def _check_reporting(names: list[str]) -> None:
@@ -296,12 +341,3 @@ def _check_reporting(names: list[str]) -> None:
                 f"training.report_to: '{name}' is not installed here; available: {', '.join(available) or 'none'}. "
                 f"Install it with pip, or leave it out"
             )
-
-
-def _accuracy_metric(prediction: EvalPrediction) -> dict[str, float]:
-    logits = np.asarray(prediction.predictions)
-    return {"accuracy": accuracy(np.asarray(prediction.label_ids), logits.argmax(axis=1))}
-
-
-def _pearson_metric(prediction: EvalPrediction) -> dict[str, float]:
-    return {"pearson": pearson(np.asarray(prediction.label_ids), np.asarray(prediction.predictions)[:, 0])}

@@ -1,0 +1,5 @@
+"""``python -m masker``, which launchers such as torchrun need."""
+
+from masker.cli import main
+
+main()
