@@ -16,6 +16,7 @@ import numpy as np
 MEMORY_ROWS = 1_000_000
 MEMORY_LIMIT = 2.0
 SIZES = (1_000, 4_000, 16_000, 64_000)
+TRAINING_SIZES = (2_000, 32_000)
 
 
 def tiny_model(folder: Path) -> Path:
@@ -107,10 +108,47 @@ def prediction_memory(folder: Path, rows: int) -> dict[str, Any]:
     }
 
 
+def training_memory(folder: Path) -> dict[str, Any]:
+    """Peak memory of processes that train on few and on many documents, and what each further token takes."""
+    peaks, tokens, seconds = [], [], []
+    for size in TRAINING_SIZES:
+        script = (
+            "import resource\n"
+            "from pathlib import Path\n"
+            "from benchmarks.growth import made_up_texts\n"
+            "from masker.classifier import MaskerClassifier\n"
+            "from masker.config import build_settings\n"
+            "from masker.data import Documents\n"
+            f"settings = build_settings({{'model': {{'backbone': {str(folder / 'encoder')!r}, 'max_length': 64}},"
+            " 'training': {'method': 'masker', 'epochs': 1, 'batch_size': 64},"
+            " 'keywords': {'source': 'frequency'}})\n"
+            f"texts = made_up_texts({size}, seed=3)\n"
+            "labels = ['a' if n % 2 else 'b' for n in range(len(texts))]\n"
+            "documents = Documents(texts, None, labels, 'made up')\n"
+            "MaskerClassifier.from_settings(settings).fit_documents("
+            f"documents, settings, Path({str(folder / f'work-{size}')!r}))\n"
+            "print(sum(len(t.split()) for t in texts), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+        )
+        start = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        seconds.append(round(time.perf_counter() - start))
+        count, peak = map(int, done.stdout.split()[-2:])
+        tokens.append(count)
+        peaks.append(peak * 1024)
+    return {
+        "documents": list(TRAINING_SIZES),
+        "tokens": tokens,
+        "peak_gb": [round(peak / 2**30, 3) for peak in peaks],
+        "bytes_for_each_further_token": round((peaks[-1] - peaks[0]) / (tokens[-1] - tokens[0]), 1),
+        "seconds": seconds,
+    }
+
+
 def run(rows: int = MEMORY_ROWS) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="masker-bench-") as folder:
         model = tiny_model(Path(folder))
         growth = scoring_growth(model)
+        training = training_memory(Path(folder))
         small, large = prediction_memory(model, rows // 20), prediction_memory(model, rows)
     assert math.isfinite(growth["exponent"])
-    return {"scoring_growth": growth, "memory_small": small, "memory": large}
+    return {"scoring_growth": growth, "training_memory": training, "memory_small": small, "memory": large}

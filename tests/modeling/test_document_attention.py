@@ -94,9 +94,9 @@ def test_logits_stay_and_the_implementation_is_restored(classifier, before):
     batch = inputs()
     with torch.inference_mode():
         plain = classifier(**batch).logits
-        with document_attention(classifier):
+        with document_attention(classifier) as capture:
             assert classifier.config._attn_implementation != before
-            torch.testing.assert_close(classifier(**batch).logits, plain, atol=1e-5, rtol=1e-4)
+            last_layer_attention(classifier, capture, batch)
         assert classifier.config._attn_implementation == before
         torch.testing.assert_close(classifier(**batch).logits, plain, atol=0, rtol=0)
 
@@ -174,3 +174,16 @@ def test_architecture_without_attention_is_refused(attentions):
 
     with pytest.raises(ModelError, match="keywords frequency"):
         last_layer_attention(model, DocumentAttention(), {})
+
+
+def test_nothing_behind_the_last_attention_is_computed(classifier):
+    """The head is never reached, and the next pass starts from the first layer again."""
+    reached = []
+    classifier.classifier.register_forward_hook(lambda *_: reached.append(1))
+    batch = inputs()
+    with torch.inference_mode(), document_attention(classifier) as capture:
+        first, second = (last_layer_attention(classifier, capture, batch) for _ in range(2))
+    assert not reached
+    torch.testing.assert_close(first, second)
+    classifier(**batch)
+    assert reached

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masker.data.word_pieces import word_pieces
+
 Ids = npt.NDArray[np.int64]
+
+#: From so many texts on words are looked up; for fewer it does not pay.
+_MANY_TEXTS = 16
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,10 @@ def encode(
         windows: Cut long documents into windows instead of truncating them.
         window_overlap: Part of a window's content that the next window repeats.
     """
+    if pairs is None and not windows and len(texts) >= _MANY_TEXTS:
+        quick = _encode_words(tokenizer, texts, max_length, labels)
+        if quick is not None:
+            return quick
     stride = 0
     if windows:
         room = max_length - tokenizer.num_special_tokens_to_add(pair=pairs is not None)
@@ -94,16 +103,57 @@ def encode(
     )
 
 
+def _encode_words(
+    tokenizer: Any, texts: Sequence[str], max_length: int, labels: npt.NDArray[Any] | None
+) -> Encoded | None:
+    """The same for many single texts, where the tokenizer allows to look words up."""
+    _set_truncation(tokenizer, None, 0)
+    words = word_pieces(tokenizer)
+    frame = None if words is None else _frame(tokenizer)
+    if words is None or frame is None:
+        return None
+    before, after = frame
+    rows = [
+        np.array([*before, *ids, *after], dtype=np.int64)
+        for ids in words.encode(texts, max_length - len(before) - len(after))
+    ]
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    zeros = np.zeros(max_length, dtype=np.int64)  # one for all rows: memory is for tokens
+    return Encoded(rows, [zeros[: len(row)] for row in rows] if has_types else None, labels, np.arange(len(rows)))
+
+
+def _frame(tokenizer: Any) -> tuple[list[int], list[int]] | None:
+    """The special tokens before and after a single text, if that is all they are."""
+    backend = tokenizer.backend_tokenizer
+    bare = backend.encode("a", add_special_tokens=False).ids
+    framed = backend.encode("a")
+    if len(bare) != 1 or framed.ids.count(bare[0]) != 1 or any(framed.type_ids):
+        return None
+    place = framed.ids.index(bare[0])
+    return framed.ids[:place], framed.ids[place + 1 :]
+
+
 def _tokenize(
     tokenizer: Any, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int, stride: int, windows: bool
 ) -> list[Any]:
     """What calling the tokenizer does, without its checks and copies, which take longer than a short text itself."""
+    _set_truncation(tokenizer, max_length, stride)
+    backend = tokenizer.backend_tokenizer
+    batch = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+    # The fast form does not follow characters. It loses the token types of all windows of a pair but the first.
+    encodings: list[Any] = backend.encode_batch(batch) if windows else backend.encode_batch_fast(batch)
+    return encodings
+
+
+def _set_truncation(tokenizer: Any, max_length: int | None, stride: int) -> None:
+    """Let the tokenizer cut texts at ``max_length`` (``None``: never) and pad none."""
     from transformers.tokenization_utils_base import TruncationStrategy
     from transformers.utils import PaddingStrategy
 
+    cut = TruncationStrategy.DO_NOT_TRUNCATE if max_length is None else TruncationStrategy.LONGEST_FIRST
     tokenizer.set_truncation_and_padding(
         padding_strategy=PaddingStrategy.DO_NOT_PAD,
-        truncation_strategy=TruncationStrategy.LONGEST_FIRST,
+        truncation_strategy=cut,
         max_length=max_length,
         stride=stride,
         pad_to_multiple_of=None,
@@ -112,10 +162,6 @@ def _tokenize(
     backend = tokenizer.backend_tokenizer
     if backend.encode_special_tokens != tokenizer.split_special_tokens:
         backend.encode_special_tokens = tokenizer.split_special_tokens
-    batch = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
-    # The fast form does not follow characters. It loses the token types of all windows of a pair but the first.
-    encodings: list[Any] = backend.encode_batch(batch) if windows else backend.encode_batch_fast(batch)
-    return encodings
 
 
 def token_budget_batches(lengths: Ids, max_tokens: int) -> list[Ids]:

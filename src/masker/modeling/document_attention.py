@@ -3,12 +3,13 @@
 Asking transformers for ``output_attentions`` makes every layer compute and keep a (B, heads, T, T) matrix by the slow
 kernel. Eq. 2 needs one row of the last one. So we register an attention function that calls the fast kernel for the
 layer's output and computes only the document token's row beside it; layers overwrite each other, the last one stays.
+Nothing behind the last attention is needed, so the pass is left there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -18,11 +19,21 @@ from masker.errors import ModelError
 _NAME = "masker_document_attention"
 
 
-class DocumentAttention:
-    """Holds what the last layer of the last forward pass paid attention to."""
+class _LastLayerSeen(Exception):  # noqa: N818 - no error, a way out of the forward pass
+    """The last layer's attention is known."""
 
-    def __init__(self) -> None:
+
+class DocumentAttention:
+    """Holds what the last layer of the last forward pass paid attention to.
+
+    Args:
+        layers: How many layers call :meth:`attention` in one pass: the last call leaves the pass. 0 where unknown.
+    """
+
+    def __init__(self, layers: int = 0) -> None:
         self._row: torch.Tensor | None = None
+        self._layers = layers
+        self._calls = 0
 
     def attention(
         self,
@@ -44,12 +55,15 @@ class DocumentAttention:
             hidden = float("-inf")
             scores = scores.masked_fill(~first, hidden) if first.dtype == torch.bool else scores + first.float()
         self._row = scores.softmax(dim=-1).mean(dim=1)[:, 0]  # (B, T)
+        self._calls += 1
+        if self._calls == self._layers:
+            raise _LastLayerSeen
         output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
         return output, None
 
     def take(self) -> torch.Tensor | None:
         """(B, T) attention of the first token averaged over heads, once; ``None`` when no layer called us."""
-        row, self._row = self._row, None
+        row, self._row, self._calls = self._row, None, 0
         return row
 
 
@@ -59,7 +73,7 @@ def document_attention(classifier: Any) -> Iterator[DocumentAttention]:
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
 
-    capture = DocumentAttention()
+    capture = DocumentAttention(getattr(classifier.config, "num_hidden_layers", 0))
     AttentionInterface.register(_NAME, capture.attention)
     AttentionMaskInterface.register(_NAME, sdpa_mask)
     before = classifier.config._attn_implementation
@@ -72,7 +86,8 @@ def document_attention(classifier: Any) -> Iterator[DocumentAttention]:
 
 def last_layer_attention(classifier: Any, capture: DocumentAttention, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
     """Run ``classifier`` inside :func:`document_attention` and return the (B, T) attention of its document token."""
-    classifier(**inputs)
+    with suppress(_LastLayerSeen):
+        classifier(**inputs)
     row = capture.take()
     if row is None:
         # An architecture with an attention of its own (DeBERTa, say) passes our function by: ask it the slow way.
