@@ -10,7 +10,7 @@ import pytest
 from masker.errors import ConfigError
 from masker.experiments.recipe import recipe_names
 from masker.experiments.summary import dumps_summary
-from masker.report.page import MAX_BYTES, NOTES, ORDER, PAGE, RESULTS, add_results, make_page, read_notes
+from masker.report.page import MAX_BYTES, NOTES, ORDER, PAGE, RESULTS, add_results, main, make_page, read_notes
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,3 +81,12 @@ def test_committed_results_are_small_and_known():
     for path in (ROOT / RESULTS).glob("*.json"):
         assert path.stat().st_size <= MAX_BYTES
         assert json.loads(path.read_text(encoding="utf-8"))["recipe"] in recipe_names()
+
+
+def test_the_command_writes_the_page_and_refuses_a_wrong_folder(output, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    main([str(output)])
+    assert "61.0 (77.4)" in (tmp_path / PAGE).read_text()
+    with pytest.raises(SystemExit) as stop:
+        main([str(tmp_path / "nowhere")])
+    assert stop.value.code == 2 and "holds no summary.json" in capsys.readouterr().err

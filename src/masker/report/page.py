@@ -1,8 +1,8 @@
 """``docs/reproduction.md`` from the committed results: ``python -m masker.report.page`` (``make reproduce-page``).
 
 Each recipe has a section: a paragraph written by hand in ``docs/reproduction_notes.md`` under a heading with the
-recipe's name, then its table. ``--add OUTPUT`` first takes over the summaries of an output folder of ``masker
-reproduce`` into ``results/reproduction``.
+recipe's name, then its table. ``python -m masker.report.page OUTPUT`` first takes over the summaries of an output
+folder of ``masker reproduce`` into ``results/reproduction``.
 """
 
 from __future__ import annotations
@@ -109,10 +109,13 @@ def _origin(provenance: dict[str, Any]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line of this module."""
     parser = argparse.ArgumentParser(prog="python -m masker.report.page", description=__doc__)
-    parser.add_argument("--add", type=Path, metavar="OUTPUT", help="take over the summaries of this folder first")
+    parser.add_argument("output", type=Path, nargs="?", help="take over the summaries of this folder first")
     options = parser.parse_args(arguments)
-    if options.add is not None:
-        add_results(options.add)
+    try:
+        if options.output is not None:
+            add_results(options.output)
+    except ConfigError as error:
+        parser.error(str(error))
     write_text(PAGE, make_page())
 
 
