@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -44,7 +45,15 @@ def run_locally(graph: Graph, run_stage: RunStage, output: Path, listener: Liste
         listener.done(stage, time.monotonic() - start)
 
 
-ENGINES: dict[str, Engine] = {"local": run_locally}
+def run_on_ray(graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
+    """Many stages at a time on a Ray cluster: one of this machine's own, or the one that ``RAY_ADDRESS`` names."""
+    from masker.experiments import ray_engine
+
+    work = partial(run_stage, output=output.resolve())
+    ray_engine.execute(graph.stages.values(), work, on_started=listener.started, on_finished=listener.done)
+
+
+ENGINES: dict[str, Engine] = {"local": run_locally, "ray": run_on_ray}
 
 
 def find_engine(name: str) -> Engine:
