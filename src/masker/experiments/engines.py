@@ -45,11 +45,15 @@ def run_locally(graph: Graph, run_stage: RunStage, output: Path, listener: Liste
         listener.done(stage, time.monotonic() - start)
 
 
+def _into(run_stage: RunStage, output: Path, stage: Stage) -> None:
+    run_stage(stage, output)
+
+
 def run_on_ray(graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
     """Many stages at a time on a Ray cluster: one of this machine's own, or the one that ``RAY_ADDRESS`` names."""
     from masker.experiments import ray_engine
 
-    work = partial(run_stage, output=output.resolve())
+    work = partial(_into, run_stage, output.resolve())
     ray_engine.execute(graph.stages.values(), work, on_started=listener.started, on_finished=listener.done)
 
 
