@@ -158,6 +158,27 @@ class BaselineSettings(_Section):
     ocsvm_components: int = Field(default=500, ge=1)
 
 
+class AuditSettings(_Section):
+    """How a classifier is audited. No part of :class:`Settings`: an audit trains nothing."""
+
+    #: ``occlusion``, ``attention``, ``frequency``, or a file of words or a model folder whose keywords are taken.
+    keywords: str = "occlusion"
+    per_class: int = Field(default=10, ge=1)
+    #: Documents drawn from the data; half of them give the keywords, the other half is measured.
+    documents: int = Field(default=1000, ge=2)
+    #: Whether a masked word is replaced by the mask token or left out.
+    masking: Literal["mask", "drop"] = "drop"
+    #: The shares of the keywords that are masked one after the other.
+    shares: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
+    #: Words of a class that occlusion tries, for each keyword that is wanted.
+    candidates_per_keyword: int = Field(default=5, ge=1)
+    #: Documents that must have a word before it may become a keyword.
+    minimum_documents: int = Field(default=2, ge=1)
+    examples_per_class: int = Field(default=3, ge=0)
+    resamples: int = Field(default=1000, ge=1)
+    seed: int = Field(default=0, ge=0, lt=2**32)
+
+
 class Settings(_Section):
     """All settings of one training run."""
 
