@@ -98,8 +98,8 @@ def _audit(audit: Audit) -> list[str]:
         interval_chart(_rows(audit.reliance), title="reliance and its parts", low=0.0, high=1.0),
         "<p class='muted'><b>kept</b>: confidence that bare keywords give beyond bare random words, as a share of what "
         "there is to give. <b>lost</b>: confidence that goes with the keywords beyond what goes with random words, as "
-        "a share of what there is to lose. Confidence is the probability of the class that the model gives to the whole "
-        "text.</p>",
+        "a share of what there is to lose. Confidence is the probability of the class that the model gives to the "
+        "whole text.</p>",
         "<h2>As keywords are masked</h2>",
         *_curves(audit),
         "<h2>As everything but keywords is masked</h2>",
