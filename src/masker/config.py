@@ -169,7 +169,7 @@ class AuditSettings(_Section):
     #: Whether a masked word is replaced by the mask token or left out.
     masking: Literal["mask", "drop"] = "drop"
     #: The shares of the keywords that are masked one after the other.
-    shares: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
+    shares: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = (0.25, 0.5, 0.75, 1.0)
     #: Words of a class that occlusion tries, for each keyword that is wanted.
     candidates_per_keyword: int = Field(default=5, ge=1)
     #: Documents that must have a word before it may become a keyword.

@@ -17,7 +17,7 @@ from masker.config import AuditSettings
 from masker.masking.draws import document_draws
 
 #: Documents whose views are made together: memory for their rows, and enough of them to sort by length.
-_CHUNK = 256
+_CHUNK = 64
 
 
 @dataclass(frozen=True)
