@@ -17,7 +17,8 @@ table { border-collapse: collapse; font-size: 0.92rem; } td, th { padding: 0.2re
        border-bottom: 1px solid #e8e8e5; } td:first-child, th:first-child { text-align: left; }
 .tables { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; align-items: flex-start; }
 blockquote { margin: 0.8rem 0; padding: 0.4rem 0.9rem; border-left: 3px solid #d5d5d0; }
-.wide { overflow-x: auto; } .wide svg { max-width: none; } mark { background: #fbe3b8; padding: 0 0.15em; } hr { border: 0; border-top: 1px solid #ccc; margin: 3rem 0; }
+.wide { overflow-x: auto; } .wide svg { max-width: none; }
+mark { background: #fbe3b8; padding: 0 0.15em; } hr { border: 0; border-top: 1px solid #ccc; margin: 3rem 0; }
 """
 _SCHEMES = {
     "occlusion": "words without which the model is less sure of its answer",
