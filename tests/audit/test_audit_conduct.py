@@ -42,12 +42,16 @@ def test_a_model_that_ignores_the_text_has_reliance_zero(bag_of_words, topic_doc
     json.dumps(found.to_json(), allow_nan=False)
 
 
-def test_a_model_that_uses_every_word_alike_has_low_reliance(bag_of_words, topic_documents):
-    """All content and filler words speak for one class, so keywords do no more than other words."""
-    words = [*(word for topic in TOPICS.values() for word in topic), *_FILLER]
+def alike(bag_of_words):
+    """A model to which all content and filler words speak for one class."""
     tokenizer = bag_of_words({})[1]
+    words = [*(word for topic in TOPICS.values() for word in topic), *_FILLER]
     whole = [word for word in words if len(tokenizer.encode(word, add_special_tokens=False)) == 1]
-    found = audit(*bag_of_words({word: {"food": 0.2} for word in whole}), topic_documents, settings=QUICK)
+    return bag_of_words({word: {"food": 0.2} for word in whole})
+
+
+def test_a_model_that_uses_every_word_alike_has_low_reliance(bag_of_words, topic_documents):
+    found = audit(*alike(bag_of_words), topic_documents, settings=QUICK)
     assert found.reliance.reliance.value < 0.25
 
 
@@ -94,8 +98,7 @@ def test_the_same_seed_gives_the_same_audit_and_pairs_with_itself(bag_of_words, 
 
 def test_a_comparison_tells_which_model_leans_more(bag_of_words, topic_documents):
     strong = audit(*bag_of_words(WEIGHTS), topic_documents, settings=QUICK, name="strong")
-    spread = {**WEIGHTS, **{word: {"food": 1.0} for word in ("the", "of", "and", "we", "saw", "old", "new")}}
-    weak = audit(*bag_of_words(spread), topic_documents, settings=QUICK, name="weak")
+    weak = audit(*alike(bag_of_words), topic_documents, settings=QUICK, name="weak")
     difference = compare(strong, weak, resamples=100).difference.reliance
     assert 0 < difference.low <= difference.value <= difference.high
     other = audit(*bag_of_words(WEIGHTS), topic_documents.take(range(100)), settings=QUICK)
