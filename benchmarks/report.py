@@ -37,6 +37,13 @@ def write_page(results: dict[str, Any], path: Path) -> None:
             f"a peak of {memory['peak_gb']} GB (limit {memory['limit_gb']} GB), {small['rows']:,} rows one of "
             f"{small['peak_gb']} GB.\n"
         )
+        training = results["growth"]["training_memory"]
+        page += (
+            f"\nTraining MASKER on {', '.join(f'{n:,}' for n in training['documents'])} documents had peaks of "
+            f"{', '.join(f'{gb}' for gb in training['peak_gb'])} GB: {training['bytes_for_each_further_token']} bytes "
+            "for each further token (8 of them are its id; the rest is the text itself and the bookkeeping of "
+            "documents).\n"
+        )
     versions = results["provenance"]["versions"]
     page += (
         f"\n{results['provenance']['machine']}, Python {results['provenance']['python']}, "

@@ -66,7 +66,7 @@ def run(setting: Setting, rounds: int) -> list[Row]:
     many, one = alternate(bulk, rounds), alternate(single, 2 * rounds)
     rows = []
     for name in models:
-        at_least, at_most = goals.get(name, (None, None))
+        at_least = goals.get(name, (None, None))[0]
         rows.append(
             compare(
                 f"scoring in bulk, {name}", f"pipeline, batches of {best}", many["pipeline"], many[name],
@@ -74,8 +74,7 @@ def run(setting: Setting, rounds: int) -> list[Row]:
             )
         )  # fmt: skip
     for name in models:
-        # PyTorch has the better latency without bfloat16, so its goal is that form's.
-        at_most = {"PyTorch, float32": 0.5, "ONNX, int8": 0.2}.get(name)
+        at_most = goals.get(name, (None, None))[1]
         rows.append(
             compare(f"one short text, {name}", "pipeline, one text", one[name], one["pipeline"], at_most=at_most)
         )
