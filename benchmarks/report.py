@@ -17,6 +17,28 @@ characters; embedded backbone; batches of 16.
 """
 
 
+#: Why a goal may be missed, by the row's two names; shown only where it is.
+_WHY = {
+    ("MASKER step, paper's form", "vanilla step"): (
+        "three views are three times the tokens, and matrix products, which take two thirds of a step, grow with them; "
+        "only the optimizer and what surrounds a step do not"
+    ),
+    ("MASKER step, fast form", "vanilla step"): (
+        "the dropped view is short only where keywords are rare. Attention keywords are frequent words, so it keeps "
+        "about a third of a document, and the keyword-masked view is as long as ever"
+    ),
+    ("attention keywords", "reference's loop over tokens"): (
+        "the pass over the encoder is all that is left (it costs less than scoring), and its matrix products run near "
+        "the processor's peak in bfloat16; the reference loses by padding to 512, float32 and its loop, which together "
+        "are not worth the factor that was hoped for"
+    ),
+    ("one short text, PyTorch, bfloat16", "pipeline, one text"): (
+        "for a dozen tokens most of the time is Python's, in the modules of the network, and the pipeline has the same; "
+        "for latency take the ONNX backends"
+    ),
+}
+
+
 def write_page(results: dict[str, Any], path: Path) -> None:
     lines = []
     for rows in results["rows"].values():
@@ -27,6 +49,19 @@ def write_page(results: dict[str, Any], path: Path) -> None:
                 f"| {row['goal']} | {mark} | {row['detail']} |"
             )
     page = _HEAD + "\n".join(lines) + "\n"
+    missed = [
+        f"- {row['what']} against {row['against']}: {_WHY[row['what'], row['against']]}."
+        for rows in results["rows"].values()
+        for row in rows
+        if row["reached"] is False and (row["what"], row["against"]) in _WHY
+    ]
+    if missed:
+        page += "\nWhere a goal is missed, as far as we know why:\n\n" + "\n".join(missed) + "\n"
+    page += (
+        "\nThe fast form drops the masked context words of MER's view instead of masking them "
+        "(`masking.context=drop`); what that does to quality is in [reproduction.md](reproduction.md), recipe "
+        "`context-form`.\n"
+    )
     if "growth" in results:
         growth, memory, small = (results["growth"][key] for key in ("scoring_growth", "memory", "memory_small"))
         page += (
