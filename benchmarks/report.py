@@ -33,8 +33,8 @@ _WHY = {
         "are not worth the factor that was hoped for"
     ),
     ("one short text, PyTorch, bfloat16", "pipeline, one text"): (
-        "for a dozen tokens most of the time is Python's, in the modules of the network, and the pipeline has the same; "
-        "for latency take the ONNX backends"
+        "for a dozen tokens much of the time is Python's, in the modules of the network, and the pipeline has the "
+        "same; for latency take the ONNX backends"
     ),
 }
 
