@@ -25,7 +25,7 @@ _WHY = {
     ),
     ("MASKER step, fast form", "vanilla step"): (
         "the dropped view is short only where keywords are rare. Attention keywords are frequent words, so it keeps "
-        "about a third of a document, and the keyword-masked view is as long as ever"
+        "almost two fifths of a document, and the keyword-masked view is as long as ever"
     ),
     ("attention keywords", "reference's loop over tokens"): (
         "the pass over the encoder is all that is left (it costs less than scoring), and its matrix products run near "
@@ -33,8 +33,8 @@ _WHY = {
         "are not worth the factor that was hoped for"
     ),
     ("one short text, PyTorch, bfloat16", "pipeline, one text"): (
-        "for a dozen tokens much of the time is Python's, in the modules of the network, and the pipeline has the "
-        "same; for latency take the ONNX backends"
+        "what is left is the modules of the network, which the pipeline runs through as well; for latency take the "
+        "ONNX backends"
     ),
 }
 
