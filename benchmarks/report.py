@@ -32,7 +32,7 @@ _WHY = {
         "the processor's peak in bfloat16; the reference loses by padding to 512, float32 and its loop, which together "
         "are not worth the factor that was hoped for"
     ),
-    ("one short text, PyTorch, bfloat16", "pipeline, one text"): (
+    ("one short text (p50), PyTorch, bfloat16", "pipeline, one text"): (
         "what is left is the modules of the network, which the pipeline runs through as well; for latency take the "
         "ONNX backends"
     ),
