@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,7 @@ def test_killed_worker_loses_nothing(ray_session, tmp_path):
     finished: dict[str, float] = {}
     execute(
         reversed(GRAPH),
-        run_sum,
-        tmp_path,
+        partial(run_sum, output=tmp_path),
         workers=2,
         on_started=lambda stage: started.append(stage.id),
         on_finished=lambda stage, seconds: finished.update({stage.id: seconds}),
@@ -88,7 +88,7 @@ def test_what_does_not_depend_on_a_failure_is_done(ray_session, tmp_path):
         Sum("after that", 6, ("after no", "b")),
     ]
     with pytest.raises(MaskerError) as caught:
-        execute(graph, run_sum, tmp_path, workers=2)
+        execute(graph, partial(run_sum, output=tmp_path), workers=2)
     *problems, summary = str(caught.value).splitlines()
     assert sorted(problems) == [
         f"deadly: killed {RETRIES + 1} workers (WorkerCrashedError)",
@@ -102,10 +102,10 @@ def test_what_does_not_depend_on_a_failure_is_done(ray_session, tmp_path):
 def test_finished_stages_do_not_run(ray_session, tmp_path):
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.json").write_text(str(SUMS[name]))
-    execute(GRAPH[:4], run_sum, tmp_path, done={"a", "b", "c"})
+    execute(GRAPH[:4], partial(run_sum, output=tmp_path), done={"a", "b", "c"})
     assert attempts(tmp_path) == ["d"]
     assert results(tmp_path) == SUMS
-    execute(GRAPH[:4], run_sum, tmp_path, done=SUMS)
+    execute(GRAPH[:4], partial(run_sum, output=tmp_path), done=SUMS)
     assert attempts(tmp_path) == ["d"]
 
 
@@ -120,7 +120,7 @@ def nap(stage: Sum, output: Path) -> None:
 
 def test_stages_run_side_by_side(ray_session, tmp_path):
     """Each of two stages waits until it sees the other."""
-    execute([Sum("a", 1), Sum("b", 2)], nap, tmp_path, workers=2)
+    execute([Sum("a", 1), Sum("b", 2)], partial(nap, output=tmp_path), workers=2)
 
 
 def look(stage: Sum, output: Path) -> None:
@@ -132,11 +132,11 @@ def test_a_worker_stands_where_the_planner_does(ray_session, tmp_path, monkeypat
     """Relative paths mean the same, corpora are found in the same folder; alone it may use both cores."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MASKER_DATA", "corpora")
-    execute([Sum("a", 1)], look, tmp_path)
+    execute([Sum("a", 1)], partial(look, output=tmp_path))
     found = json.loads((tmp_path / "place.json").read_text())
     assert found == {"folder": str(tmp_path), "data": "corpora", "threads": "2"}
 
 
 def test_a_circle_is_no_endless_wait(ray_session, tmp_path):
     with pytest.raises(MaskerError, match="the stages a, b wait for each other"):
-        execute([Sum("a", 1, ("b",)), Sum("b", 1, ("a",))], run_sum, tmp_path)
+        execute([Sum("a", 1, ("b",)), Sum("b", 1, ("a",))], partial(run_sum, output=tmp_path))

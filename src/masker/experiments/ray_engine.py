@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from masker.errors import MaskerError
@@ -33,8 +32,7 @@ S = TypeVar("S", bound=Stage)
 
 def execute(
     stages: Iterable[S],
-    run_stage: Callable[[S, Path], Any],
-    output: Path,
+    run_stage: Callable[[S], Any],
     *,
     done: Collection[str] = (),
     workers: int | None = None,
@@ -49,8 +47,7 @@ def execute(
 
     Args:
         stages: The graph. A dependency that is not among them counts as done.
-        run_stage: Does the work, given the stage and ``output``; a top-level function that the workers can import.
-        output: Where stages leave their results and find those of others.
+        run_stage: Does the work; a top-level function (or a ``partial`` of one) that the workers can import.
         done: Ids of stages that need not run.
         workers: How many stages run at a time; ``None`` takes one for every four cores.
         address: A running cluster; see :func:`masker.ray_cluster.open_cluster`.
@@ -76,7 +73,7 @@ def execute(
                 del waiting[stage.id]
                 if on_started is not None:
                     on_started(stage)
-                running[task.remote(run_stage, stage, output, place)] = stage
+                running[task.remote(run_stage, stage, place)] = stage
             if not running:
                 break
             ((ready, *_), _) = ray.wait(list(running), num_returns=1)
@@ -96,12 +93,12 @@ def execute(
         raise MaskerError(f"the stages {', '.join(sorted(waiting))} wait for each other; the plan is wrong")
 
 
-def _run(run_stage: Callable[[S, Path], Any], stage: S, output: Path, place: Place) -> tuple[float, str | None]:
+def _run(run_stage: Callable[[S], Any], stage: S, place: Place) -> tuple[float, str | None]:
     """In a worker: do the stage; its seconds, and what the user has to know if it cannot be done."""
     place.enter()
     start = time.monotonic()
     try:
-        run_stage(stage, output)
+        run_stage(stage)
     except (MaskerError, OSError) as error:
         return time.monotonic() - start, str(error)
     return time.monotonic() - start, None
