@@ -25,6 +25,7 @@ from masker.masking.collator import Collator
 from masker.modeling.backbone import load_classifier
 from masker.modeling.inference import Advance, content_special_ids, pool_windows, predict_logits, predict_outputs
 from masker.modeling.onnx_runtime import ONNX_FOLDER, OnnxBackend, OnnxScorer, open_exported, weight_files
+from masker.modeling.packed_linear import pack_linears
 
 Backend = Literal["torch", "torch-bf16", "onnx", "onnx-int8"]
 Floats = npt.NDArray[np.float32]
@@ -153,5 +154,8 @@ def open_scorer(path: str | Path, tokenizer: Any, backend: str | None = None) ->
         backend = "onnx" if (folder / ONNX_FOLDER).is_dir() and not weight_files(folder) else "torch"
     if backend in ("torch", "torch-bf16"):
         classifier = load_classifier(str(folder))
-        return TorchScorer(classifier.bfloat16() if backend == "torch-bf16" else classifier, tokenizer)
+        if backend == "torch-bf16":
+            classifier = classifier.bfloat16()
+            pack_linears(classifier)
+        return TorchScorer(classifier, tokenizer)
     return OnnxScorer(open_exported(folder, cast(OnnxBackend, backend)), tokenizer.pad_token_id)
