@@ -33,9 +33,10 @@ class BagOfWords(PreTrainedModel):
         self.weights = torch.nn.Parameter(weights)
         self.rows = 0
 
-    def forward(self, input_ids, attention_mask, **_):
+    def forward(self, input_ids, attention_mask=None, **_):
         self.rows += len(input_ids)
-        return SequenceClassifierOutput(logits=(self.weights[input_ids] * attention_mask.unsqueeze(2)).sum(dim=1))
+        seen = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        return SequenceClassifierOutput(logits=(self.weights[input_ids] * seen.unsqueeze(2)).sum(dim=1))
 
 
 @pytest.fixture(scope="session")

@@ -14,12 +14,15 @@ from masker.audit.choice import (
     find_keywords,
     frequency_keyword_scores,
     given_keywords,
+    given_words,
 )
 from masker.audit.model import as_audited, open_model
 from masker.audit.words import Vocabulary
 from masker.config import AuditSettings
 from masker.data import Documents
 from masker.errors import ConfigError, DataError
+from masker.keywords import Keyword, KeywordSet
+from masker.keywords.selection import token_word
 from tests.audit.conftest import CLASSES, TOPICS
 
 WEIGHTS = {word: {name: 4.0} for name, words in TOPICS.items() for word in words}
@@ -77,6 +80,29 @@ def test_frequency_reads_the_labels_of_the_data(asked):
     assert by_class(chosen, vocabulary) == {name: set(TOPICS[name]) for name in CLASSES}
 
 
+@pytest.mark.parametrize("scheme", ["frequency", "occlusion"])
+def test_a_word_of_too_few_documents_is_no_keyword(asked, scheme):
+    """'moon' stands in one document alone, twice."""
+    texts = ["rocket", "rocket", "moon moon rocket", "soup", "soup", "soup"]
+    documents = Documents(texts, None, ["space"] * 3 + ["food"] * 3, "d")
+    model, answered, vocabulary = asked(documents=documents)
+    for least, words in ((1, {"rocket", "moon"}), (2, {"rocket"})):
+        settings = AuditSettings(keywords=scheme, minimum_documents=least, per_class=5)
+        chosen = find_keywords(model, answered, vocabulary, settings)
+        assert by_class(chosen, vocabulary)["space"] == words
+
+
+def test_pieces_of_words_in_a_saved_set_are_no_keywords(asked, tmp_path):
+    model, answered, vocabulary = asked()
+    [rocket] = model.tokenizer.encode("rocket", add_special_tokens=False)
+    piece = next(token for token in range(len(model.tokenizer)) if token_word(model.tokenizer, token)[:2] == "##")
+    rows = [Keyword(token_word(model.tokenizer, token), (token,), 1.0) for token in (piece, rocket)]
+    path = tmp_path / "keywords.json"
+    path.write_text(KeywordSet("attention", tuple(rows), len(model.tokenizer)).dumps())
+    chosen = given_keywords(given_words(str(path), model.tokenizer), answered, vocabulary)
+    assert by_class(chosen, vocabulary) == {"food": set(), "space": {"rocket"}, "sport": set()}
+
+
 def test_a_word_belongs_to_the_class_with_its_highest_score():
     chosen = best_of_each_class(np.array([[3.0, 1.0, -np.inf], [4.0, 0.5, 0.0]]), 5)
     assert chosen.words.tolist() == [1, 0] and chosen.classes.tolist() == [0, 1]
@@ -111,7 +137,7 @@ def test_given_words_go_to_the_class_that_has_them(asked, tmp_path, form):
     words = ["Rocket", "soup", "stadium", "unheard"] if form == "lines" else ["Rocket", "soup", "stadium"]
     path = tmp_path / "words"
     path.write_text("\n".join(words[:3]) if form == "lines" else json.dumps(words))
-    chosen = given_keywords(str(path), model.tokenizer, answered, vocabulary)
+    chosen = given_keywords(given_words(str(path), model.tokenizer), answered, vocabulary)
     assert by_class(chosen, vocabulary) == {"food": {"soup"}, "space": {"rocket"}, "sport": {"stadium"}}
 
 
@@ -121,8 +147,8 @@ def test_given_words_that_cannot_be_used(asked, tmp_path):
     phrase.write_text("rocket launch")
     absent.write_text("lunch")
     with pytest.raises(ConfigError, match="single words; got 'rocket launch'"):
-        given_keywords(str(phrase), model.tokenizer, answered, vocabulary)
-    with pytest.raises(DataError, match="no document has any of the keywords"):
-        given_keywords(str(absent), model.tokenizer, answered, vocabulary)
+        given_keywords(given_words(str(phrase), model.tokenizer), answered, vocabulary)
+    with pytest.raises(DataError, match="no document has any of the 1 keywords"):
+        given_keywords(given_words(str(absent), model.tokenizer), answered, vocabulary)
     with pytest.raises(ConfigError, match="occlusion, attention, frequency, a file of words or a model folder"):
-        given_keywords("oclusion", model.tokenizer, answered, vocabulary)
+        given_keywords(given_words("oclusion", model.tokenizer), answered, vocabulary)

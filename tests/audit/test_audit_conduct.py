@@ -84,7 +84,18 @@ def test_flips_show_the_word_in_its_text(bag_of_words):
     assert flip.before.startswith("…") and flip.before.endswith("a soup <b>near</b> the ")
     assert flip.after.startswith(" & the rest") and flip.after.endswith("…")
     assert len(flip.before + flip.after) < 210
+    assert flip.spelled == "Rocket"
     assert len(found.flips["space"]) == 3, "as many examples as wanted"
+
+
+def test_examples_are_of_different_keywords_first(bag_of_words):
+    """The flips by 'rocket' are all larger than those by 'moon', yet the second example is one of 'moon'."""
+    weights = {"rocket": {"space": 4.0}, "moon": {"space": 2.0}, "soup": {"food": 1.0}}
+    texts = ["soup rocket"] * 20 + ["soup moon"] * 20 + ["soup"] * 20
+    documents = Documents([f"{text} {'so ' * n}" for n, text in enumerate(texts)], None, ["space"] * 60, "d")
+    classifier, tokenizer = bag_of_words(weights)
+    found = audit(classifier, tokenizer, documents, settings=QUICK, max_length=512)
+    assert [flip.word for flip in found.flips["space"]] == ["rocket", "moon", "rocket"]
 
 
 def test_the_same_seed_gives_the_same_audit_and_pairs_with_itself(bag_of_words, topic_documents):
@@ -115,9 +126,12 @@ def test_keywords_are_counted_in_another_corpus(bag_of_words, topic_documents):
     assert set(found.rates["space"]) == {*(f"topics: {name}" for name in CLASSES), "other: menu", "other: news"}
     assert found.rates["space"]["other: news"] == 50.0 and found.rates["space"]["other: menu"] == 0.0
     assert found.rates["food"]["other: menu"] == 25.0
-    unlabelled = Documents(["rocket of the day"], None, None, "plain")
+    unlabelled = Documents(["rocket of the day"], None, None, "/a/folder/plain.csv")
     found = audit(*bag_of_words(WEIGHTS), topic_documents, settings=QUICK, other=unlabelled)
-    assert found.rates["space"]["plain: all"] == 25.0
+    assert found.rates["space"]["plain.csv: all"] == 25.0
+    same = Documents(["rocket of the day"], None, None, "elsewhere/topics")
+    found = audit(*bag_of_words(WEIGHTS), topic_documents, settings=QUICK, other=same)
+    assert found.rates["space"]["topics (2): all"] == 25.0 and "topics (1): space" in found.rates["space"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -144,6 +158,14 @@ def test_rows_are_not_computed_twice(bag_of_words, topic_documents):
     classifier, tokenizer = bag_of_words({})
     audit(classifier, tokenizer, topic_documents, settings=QUICK)
     assert classifier.rows <= 2 * 240 + 120 + 1
+
+
+def test_no_more_texts_are_read_than_documented(bag_of_words, topic_documents):
+    """docs/audit.md: 1 + 5 x 2 texts for each of 60 documents, 13 + 3 x 2 for each of the other 60."""
+    classifier, tokenizer = bag_of_words(WEIGHTS)
+    settings = AuditSettings(per_class=2, documents=120, resamples=20)
+    audit(classifier, tokenizer, topic_documents, settings=settings)
+    assert 120 < classifier.rows <= 60 * (1 + 10) + 60 * (13 + 6)
 
 
 def test_models_and_data_that_cannot_be_audited(bag_of_words, topic_documents, tiny_backbones, tmp_path):

@@ -86,5 +86,6 @@ def test_bad_inputs_are_one_line_and_leave_nothing(place, tiny_backbones, tmp_pa
         ("no model folder", (str(tmp_path / "absent"), test)),
     ):
         assert words in one_line(run("audit", *arguments, "--output", out))
-    assert "is a file" in one_line(run("audit", str(place / "vanilla"), test, "--output", str(a_file)))
+    for output in (a_file, a_file / "below"):
+        assert "is a file" in one_line(run("audit", str(place / "vanilla"), test, "--output", str(output)))
     assert not (tmp_path / "out").exists()

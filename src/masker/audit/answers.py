@@ -64,9 +64,9 @@ def ask(
     hider = Hider(words, model.tokenizer, settings.masking)
     rows = ViewRows()
     places = [rows.add(*hider.whole(row)) for row in range(len(words))]
-    return AnsweredDocuments(
-        documents, label_indices(documents, classes), words, hider, model.probabilities(rows)[places]
-    )
+    with progress_bar(len(rows.ids), "whole texts", "text") as bar:
+        probabilities = model.probabilities(rows, bar.update)[places]
+    return AnsweredDocuments(documents, label_indices(documents, classes), words, hider, probabilities)
 
 
 @dataclass(frozen=True)

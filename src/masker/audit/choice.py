@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,8 @@ def find_keywords(
         scores = attention_keyword_scores(model, answered, vocabulary)
     else:
         scores = occlusion_keyword_scores(model, answered, len(vocabulary), settings)
+    counts = document_counts(answered.words.words, answered.predicted, answered.n_classes, len(vocabulary))
+    scores[:, counts.sum(axis=0) < settings.minimum_documents] = -np.inf
     return best_of_each_class(scores, settings.per_class)
 
 
@@ -127,23 +130,31 @@ def best_of_each_class(scores: Floats, per_class: int) -> ChosenKeywords:
     return ChosenKeywords(chosen, owner[chosen], scores[owner[chosen], chosen])
 
 
-def given_keywords(source: str, tokenizer: Any, answered: AnsweredDocuments, vocabulary: Vocabulary) -> ChosenKeywords:
-    """Keywords of a file or of a model folder; each goes to the class whose documents have it most, by association.
+def given_words(source: str, tokenizer: Any) -> list[str]:
+    """The words of a file or of a model folder, in lower case.
 
     Raises:
         ConfigError: When the source cannot be read, or an entry is more than one word.
-        DataError: When no document has any of them.
     """
-    numbers: list[int] = []
+    words = []
     for entry in _entries(source, tokenizer):
         spelled = [word for word, _, _ in word_spans(entry)]
         if len(spelled) > 1:
             raise ConfigError(f"keywords of an audit must be single words; got '{entry}' in '{source}', so split it up")
-        number = vocabulary.find(spelled[0]) if spelled else None
-        if number is not None and number not in numbers:
-            numbers.append(number)
+        words += spelled
+    return words
+
+
+def given_keywords(words: Sequence[str], answered: AnsweredDocuments, vocabulary: Vocabulary) -> ChosenKeywords:
+    """Those of the words that documents have; each goes to the class whose documents have it most, by association.
+
+    Raises:
+        DataError: When no document has any of them.
+    """
+    found = (vocabulary.find(word) for word in words)
+    numbers = list(dict.fromkeys(number for number in found if number is not None))
     if not numbers:
-        raise DataError(f"no document has any of the keywords of '{source}' within the length that the model reads")
+        raise DataError(f"no document has any of the {len(words)} keywords within the length that the model reads")
     counts = document_counts(answered.words.words, answered.predicted, answered.n_classes, len(vocabulary))
     strength = association(counts, np.bincount(answered.predicted, minlength=answered.n_classes))[:, numbers]
     owner = strength.argmax(axis=0)
@@ -157,10 +168,12 @@ def _entries(source: str, tokenizer: Any) -> list[str]:
         raise ConfigError(
             f"keywords must be {', '.join(SCHEMES)}, a file of words or a model folder; there is no '{source}'"
         )
-    if not path.is_dir():
-        return read_keywords(path, tokenizer).words
-    stored = load_manifest(path).manifest.get("keywords")
-    if stored is None:
-        raise ConfigError(f"model '{source}' was trained without keywords; give another --keywords")
+    if path.is_dir():
+        stored = load_manifest(path).manifest.get("keywords")
+        if stored is None:
+            raise ConfigError(f"model '{source}' was trained without keywords; give another --keywords")
+        words = KeywordSet.from_json(stored).words
+    else:
+        words = read_keywords(path, tokenizer).words
     # Pieces of words are no words.
-    return [word for word in KeywordSet.from_json(stored).words if not word.startswith("##")]
+    return [word for word in words if not word.startswith("##")]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from masker.audit.answers import ask, occlude
-from masker.audit.choice import SCHEMES, find_keywords, given_keywords
+from masker.audit.choice import SCHEMES, find_keywords, given_keywords, given_words
 from masker.audit.counts import count_words
 from masker.audit.findings import audited_keywords, flips
 from masker.audit.labels import label_indices, output_names
@@ -74,11 +74,12 @@ def audit_model(
     settings = settings or AuditSettings()
     classes = output_names(model.classifier.config, labels)
     label_indices(documents, classes)  # all labels are checked, not only those of the documents drawn
+    given = [] if settings.keywords in SCHEMES else given_words(settings.keywords, model.tokenizer)
     finding, measuring = _halves(subsample(documents, settings.documents, settings.seed), settings)
     vocabulary = Vocabulary()
     answered = ask(model, measuring, classes, vocabulary, settings)
     if finding is None:
-        chosen = given_keywords(settings.keywords, model.tokenizer, answered, vocabulary)
+        chosen = given_keywords(given, answered, vocabulary)
     else:
         chosen = find_keywords(model, ask(model, finding, classes, vocabulary, settings), vocabulary, settings)
     is_keyword = np.zeros(len(vocabulary), dtype=bool)

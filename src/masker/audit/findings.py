@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from masker.audit.answers import AnsweredDocuments, Occlusions
@@ -59,24 +61,34 @@ def flips(
     vocabulary: Vocabulary,
     per_class: int,
 ) -> dict[str, list[Flip]]:
-    """For each class the flips by its keywords in which most confidence is lost, no document twice."""
+    """For each class the flips by its keywords in which most confidence is lost, no document twice.
+
+    The best example of every keyword comes before the second of any.
+    """
     owner = dict(zip(chosen.words.tolist(), chosen.classes.tolist(), strict=True))
     found: dict[str, list[Flip]] = {}
     shown: set[int] = set()
     order = np.flatnonzero(effects.flipped)
-    for place in order[np.argsort(-effects.drops[order], kind="stable")]:
+    order = order[np.argsort(-effects.drops[order], kind="stable")]
+    seen: Counter[int] = Counter()
+    turn = []
+    for word in effects.words[order].tolist():
+        turn.append(seen[word])
+        seen[word] += 1
+    for place in order[np.argsort(turn, kind="stable")]:
         row, word = int(effects.rows[place]), int(effects.words[place])
         examples = found.setdefault(classes[owner[word]], [])
         if row in shown or len(examples) >= per_class:
             continue
         shown.add(row)
-        before, after = _excerpt(answered, row, word)
+        before, spelled, after = _excerpt(answered, row, word)
         instead = effects.probabilities[place]
         examples.append(
             Flip(
                 before,
-                vocabulary.words[word],
+                spelled,
                 after,
+                vocabulary.words[word],
                 classes[answered.gold[row]],
                 classes[answered.predicted[row]],
                 float(answered.confidences[row]),
@@ -87,8 +99,8 @@ def flips(
     return {name: found[name] for name in classes if found.get(name)}
 
 
-def _excerpt(answered: AnsweredDocuments, row: int, word: int) -> tuple[str, str]:
-    """The text before and behind the first occurrence of a word, cut to about :data:`EXCERPT` characters."""
+def _excerpt(answered: AnsweredDocuments, row: int, word: int) -> tuple[str, str, str]:
+    """The first occurrence of a word as it is spelled, with the text around it cut to :data:`EXCERPT` characters."""
     words, documents = answered.words, answered.documents
     part, start, end = words.spans[row][int(np.flatnonzero(words.words[row] == word)[0])]
     text = documents.texts[row] if part == 0 or documents.pairs is None else documents.pairs[row]
@@ -98,5 +110,6 @@ def _excerpt(answered: AnsweredDocuments, row: int, word: int) -> tuple[str, str
     tail = " " if text[end : end + 1].isspace() else ""
     return (
         ("…" + before[-room:] if len(before) > room else before) + lead,
+        text[start:end],
         tail + (after[:room] + "…" if len(after) > room else after),
     )

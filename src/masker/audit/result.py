@@ -56,8 +56,9 @@ class Flip:
     """A document whose answer changes when one word is masked; its text is cut around that word."""
 
     before: str
-    word: str
+    spelled: str
     after: str
+    word: str
     label: str
     answer: str
     confidence: float

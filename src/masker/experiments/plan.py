@@ -17,7 +17,7 @@ from typing import Any
 from masker.config import Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
-from masker.experiments.recipe import Backbone, Recipe, Scale, Source, System
+from masker.experiments.recipe import Backbone, Recipe, RelianceOptions, Scale, Source, System
 from masker.experiments.selection import plan_selection
 from masker.experiments.stages import Graph, Stage, make_stage
 
@@ -142,14 +142,20 @@ class _Planner:
         if analysis is not None and analysis.kind == "keywords":
             goal = self._keywords(data, settings, f"{system_name} · {where}")
         else:
-            model = self._train(data, settings, f"{system_name} · {where}")
+            parents = [self._train(data, settings, f"{system_name} · {where}").id]
             inputs: dict[str, Any] = {"tests": tests, "ood": ood}
             kind = "evaluate" if analysis is None else analysis.kind
             inputs |= {"resamples": RESAMPLES} if analysis is None else {"train": data, "options": analysis.options}
             seconds = cost.scoring_seconds([*tests.values(), *ood.values()], settings)
             seconds += cost.TSNE_S if kind == "tsne" else 0.0
+            if analysis is not None and kind == "reliance":
+                parents.append(self._training_keywords(data, source, backbone, seed, where).id)
+                options = RelianceOptions.model_validate(analysis.options)
+                home = next(iter(tests.items()))  # a model is asked what it leans on where it is at home
+                inputs = {"tests": dict([home]), "ood": {}, "options": options.model_dump(mode="json")}
+                seconds = cost.audit_seconds(home[1], settings, options)
             title = f"{kind} {system_name} · {where}"
-            goal = self.graph.add(make_stage(kind, inputs, [model.id], title=title, seconds=seconds))
+            goal = self.graph.add(make_stage(kind, inputs, parents, title=title, seconds=seconds))
         self.graph.goals[goal.id] = None
         # The ratio is told even where it is 100 %: the paper's tables do so too.
         ratio = source.train.class_ratio
@@ -182,6 +188,16 @@ class _Planner:
         inputs = {"data": data, "settings": chooser.model_dump(mode="json")}
         seconds = cost.scoring_seconds([[data]] if parents else [], settings)
         return self.graph.add(make_stage("keywords", inputs, parents, title=f"keywords {title}", seconds=seconds))
+
+    def _training_keywords(
+        self, data: dict[str, Any], source: Source, backbone: Backbone, seed: int, where: str
+    ) -> Stage:
+        """The keywords that the first system which trains with keywords is given, for all systems to be audited on."""
+        for name, system in self.recipe.systems.items():
+            settings = run_settings(self.recipe, self.scale, source, system, backbone, seed, self.overrides)
+            if settings.training.method in KEYWORD_METHODS:
+                return self._keywords(data, settings, f"{name} · {where}")
+        raise ConfigError(f"the analysis 'reliance' needs a system of method {' or '.join(KEYWORD_METHODS)}")
 
 
 def run_settings(

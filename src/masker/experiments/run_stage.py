@@ -11,6 +11,8 @@ from typing import Any
 from masker.classifier import MaskerClassifier
 from masker.config import Settings
 from masker.experiments import analyses
+from masker.experiments.recipe import RelianceOptions
+from masker.experiments.reliance import audit_reliance
 from masker.experiments.selection import read_selections
 from masker.experiments.stages import (
     KEYWORDS,
@@ -142,6 +144,18 @@ def _analysis(analyse: Callable[..., Result]) -> Callable[[Stage, Path, Path], R
     return work
 
 
+def _reliance(stage: Stage, partial: Path, output: Path) -> Result:
+    model, keywords = (stage_folder(output, parent) for parent in stage.depends_on)
+    [(name, parts)] = stage.inputs["tests"].items()
+    documents = read_selections(parts)
+    options = RelianceOptions.model_validate(stage.inputs["options"])
+    return {
+        "audits": audit_reliance(model / MODEL, keywords / KEYWORDS, documents, options),
+        "documents": {name: len(documents)},
+        "data_sha256": {name: documents.fingerprint()},
+    }
+
+
 def _settings(stage: Stage) -> Settings:
     return Settings.model_validate(stage.inputs["settings"])
 
@@ -157,4 +171,5 @@ _WORK: dict[str, Callable[[Stage, Path, Path], Result]] = {
     "heatmap": _analysis(analyses.class_keyword_rates),
     "tsne": _analysis(analyses.embed_in_plane),
     "attention": _analysis(analyses.attended_words),
+    "reliance": _reliance,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rich.markup import escape
@@ -15,19 +16,23 @@ from masker.report.audit_page import audit_page, difference_sentence
 from masker.report.console import console
 
 DATA, PAGE = "audit.json", "audit.html"
-#: How many keywords of a class the console shows.
+#: How many keywords of a class the console shows, and the least part of all losses that one of them carries.
 _SHOWN = 8
+_LEAST = 0.005
 
 
 def check_folder(output: str | Path) -> Path:
     """Refuse an output that cannot be a folder, before any work is done.
 
     Raises:
-        ConfigError: When it is a file.
+        ConfigError: When it is a file or lies in one, or may not be written to.
     """
     folder = Path(output).expanduser()
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"output '{folder}' is a file; give the audit a folder with --output")
+    standing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not standing.is_dir():
+        raise ConfigError(f"output '{standing}' is a file; give the audit a folder with --output")
+    if not os.access(standing, os.W_OK):
+        raise ConfigError(f"output '{standing}' may not be written to; give the audit another folder with --output")
     return folder
 
 
@@ -42,24 +47,25 @@ def print_audit(found: Audit | Comparison, folder: Path) -> None:
     """Tables for people."""
     out = console()
     for audit in (found.audit, found.against) if isinstance(found, Comparison) else (found,):
+        title = f"{audit.model} on {audit.data}: {audit.documents} documents, {audit.max_length} tokens of each, in %"
+        out.print(f"\n{title}", soft_wrap=True, markup=False)
         out.print(_figures_table(audit))
+        out.print("keywords, with their part of what masking one keyword at a time loses:", soft_wrap=True)
         for name, keywords in audit.keywords.items():
-            words = ", ".join(f"{row.word} {100 * row.carried:.0f} %" for row in keywords[:_SHOWN]) or "none found"
-            out.print(f"  [bold]{escape(name)}[/]: {escape(words)}")
-        _print_reliance(found_title(audit), audit.reliance)
+            carrying = [row for row in keywords[:_SHOWN] if row.carried >= _LEAST]
+            words = ", ".join(f"{row.word} {100 * row.carried:.0f} %" for row in carrying)
+            words = words or ("none that matters" if keywords else "none found")
+            out.print(f"  [bold]{escape(name)}[/]: {escape(words)}", soft_wrap=True)
+        title = f"{audit.model}: reliance on {audit.scheme} keywords (0 = like random words, 1 = nothing else matters)"
+        _print_reliance(title, audit.reliance)
     if isinstance(found, Comparison):
         _print_reliance("difference (first minus second)", found.difference)
         out.print(difference_sentence(found), markup=False)
     out.print(f"page: {folder / PAGE}", soft_wrap=True, markup=False)
 
 
-def found_title(audit: Audit) -> str:
-    """The heading of a reliance table."""
-    return f"{audit.model}: reliance on {audit.scheme} keywords (0 = as random words, 1 = all)"
-
-
 def _figures_table(audit: Audit) -> Table:
-    table = Table(title=escape(f"{audit.model} on {audit.data} ({audit.documents} documents, %)"))
+    table = Table()
     table.add_column("masked")
     for heading in ("confidence", "with random words", "accuracy", "with random words"):
         table.add_column(heading, justify="right")
@@ -79,7 +85,8 @@ def _figures_table(audit: Audit) -> Table:
 
 
 def _print_reliance(title: str, intervals: RelianceIntervals) -> None:
-    table = Table(title=escape(title))
+    console().print(f"\n{title}", soft_wrap=True, markup=False)
+    table = Table()
     for heading in ("figure", "value", "95 % interval"):
         table.add_column(heading, justify="left" if heading == "figure" else "right")
     for name, figure in intervals.to_json().items():

@@ -82,6 +82,13 @@ def _comparison(comparison: Comparison) -> list[str]:
     return [
         f"<h1>{names}</h1>",
         f"<p class='lead'>{escape(difference_sentence(comparison))}</p>",
+        interval_chart(
+            {found.model: _rows(found.reliance)["reliance"] for found in (comparison.audit, comparison.against)},
+            title="reliance of both",
+            low=0.0,
+            high=1.0,
+        ),
+        "<p>The difference and its parts:</p>",
         interval_chart(_rows(comparison.difference), title="difference of reliance", low=-1.0, high=1.0),
     ]
 
@@ -156,7 +163,7 @@ def _keywords(audit: Audit) -> list[str]:
             cells = [
                 escape(keyword.word),
                 f"{keyword.documents}",
-                f"{100 * keyword.drop:.1f}",
+                f"{round(100 * keyword.drop, 1) + 0.0:.1f}",  # no minus before a zero
                 f"{keyword.flips}",
                 _percent(keyword.carried),
             ]
@@ -174,7 +181,7 @@ def _flips(audit: Audit) -> list[str]:
     for name, examples in audit.flips.items():
         lines.append(f"<h3>Keywords of {escape(name)}</h3>")
         lines += [
-            f"<blockquote>{escape(flip.before)}<mark>{escape(flip.word)}</mark>{escape(flip.after)}<br>"
+            f"<blockquote>{escape(flip.before)}<mark>{escape(flip.spelled)}</mark>{escape(flip.after)}<br>"
             f"<span class='muted'>{escape(flip.answer)} ({_percent(flip.confidence)}) → without the word "
             f"{escape(flip.answer_without)} ({_percent(flip.confidence_without)}); label: {escape(flip.label)}"
             "</span></blockquote>"

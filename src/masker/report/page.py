@@ -1,4 +1,6 @@
-"""``docs/reproduction.md`` from the committed results: ``python -m masker.report.page`` (``make reproduce-page``).
+"""``docs/reproduction.md`` and the table in ``docs/audit.md`` from the committed results.
+
+``python -m masker.report.page`` (``make reproduce-page``) writes them.
 
 Each recipe has a section: a paragraph written by hand in ``docs/reproduction_notes.md`` under a heading with the
 recipe's name, then its table. ``python -m masker.report.page OUTPUT`` first takes over the summaries of an output
@@ -23,10 +25,14 @@ from masker.report.reproduction import summary_lines
 RESULTS = Path("results/reproduction")
 NOTES = Path("docs/reproduction_notes.md")
 PAGE = Path("docs/reproduction.md")
+AUDIT_PAGE = Path("docs/audit.md")
+#: What lies between these lines of a page is made, the rest is written by hand.
+START, END = "<!-- made by make reproduce-page -->", "<!-- end -->"
 #: Tables before figures, as in the paper.
 ORDER = (
     "ood-ablation", "ood-main", "cross-domain-ablation", "cross-domain", "nli", "stsb", "split-ratio",
     "classification-accuracy", "keyword-heatmap", "keyword-comparison", "tsne", "attention-analysis", "context-form",
+    "reliance",
 )  # fmt: skip
 #: The largest summary that belongs into the repository.
 MAX_BYTES = 100_000
@@ -79,6 +85,16 @@ def make_page(results: Path = RESULTS, notes: Path = NOTES) -> str:
     return "\n".join(lines)
 
 
+def fill_audit_page(text: str, results: Path = RESULTS) -> str:
+    """A page with the tables of the recipe ``reliance`` between :data:`START` and :data:`END`."""
+    lines = []
+    for path in sorted(results.glob("reliance.*.json")):
+        lines += [*summary_lines(json.loads(path.read_text(encoding="utf-8"))), ""]
+    before, _, rest = text.partition(START)
+    made = "\n".join(lines or ["Not run yet.", ""])
+    return f"{before}{START}\n\n{made}\n{END}{rest.partition(END)[2]}"
+
+
 def read_notes(text: str) -> dict[str, str]:
     """The hand-written paragraphs by recipe: what stands below each ``## name``."""
     parts = re.split(r"^## +(\S+)\s*$", text, flags=re.MULTILINE)
@@ -117,6 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ConfigError as error:
         parser.error(str(error))
     write_text(PAGE, make_page())
+    if AUDIT_PAGE.is_file():
+        write_text(AUDIT_PAGE, fill_audit_page(AUDIT_PAGE.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":
