@@ -6,11 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from transformers import GPT2Config, GPT2ForSequenceClassification
 
 from masker.audit import audit, audit_model, compare, open_model
 from masker.config import AuditSettings
 from masker.data import Documents
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
+from masker.modeling.backbone import load_tokenizer
 from tests.audit.conftest import CLASSES, TOPICS
 from tests.conftest import _FILLER, FAMILIES
 
@@ -144,6 +146,23 @@ def test_folders_of_plain_transformers(tiny_classifiers, topic_documents, family
     assert 0.0 <= found.reliance.reliance.low <= found.reliance.reliance.high <= 1.0
     assert found.to_json()["documents"] == 30
     assert found.max_length == 64, "what the positions of the encoder allow"
+
+
+def test_a_decoder_without_mask_token(tiny_backbones, topic_documents):
+    """Words are left out; masking them, or reading the attention of a document token, is refused."""
+    tokenizer = load_tokenizer(tiny_backbones["roberta"])
+    tokenizer.mask_token = None
+    names = dict(enumerate(CLASSES))
+    shape = {"n_positions": 64, "n_embd": 16, "n_layer": 1, "n_head": 2, "num_labels": 3, "id2label": names}
+    classifier = GPT2ForSequenceClassification(
+        GPT2Config(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, **shape)
+    )
+    settings = AuditSettings(documents=40, resamples=20)
+    found = audit(classifier, tokenizer, topic_documents, settings=settings)
+    assert found.max_length == 64 and 0.0 <= found.reliance.reliance.value <= 1.0
+    for wrong in ({"masking": "mask"}, {"keywords": "attention"}):
+        with pytest.raises(ConfigError, match="must be"):
+            audit(classifier, tokenizer, topic_documents, settings=settings.model_copy(update=wrong))
 
 
 def test_pairs_of_texts(bag_of_words, topic_documents):
