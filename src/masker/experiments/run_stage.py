@@ -57,7 +57,10 @@ def run_stage(stage: Stage, output: Path) -> None:
 def _train(stage: Stage, partial: Path, output: Path) -> Result:
     settings = _settings(stage)
     if stage.depends_on:
-        settings = _with_keywords(settings, source=str(stage_folder(output, stage.depends_on[0]) / KEYWORDS))
+        keywords, *start = (stage_folder(output, parent) for parent in stage.depends_on)
+        settings = _with_keywords(settings, source=str(keywords / KEYWORDS))
+        if start:
+            settings = _with_keywords(settings, attention_model=str(start[0] / MODEL))
     documents = read_selections([stage.inputs["data"]], regression=settings.model.head == "regression")
     for leftover in partial.glob(f".{MODEL}.*"):  # of a save that was cut off
         shutil.rmtree(leftover)
