@@ -23,6 +23,8 @@ from masker.experiments.stages import (
 )
 from masker.modeling.backbone import load_backbone
 from masker.modeling.checkpoint import load_manifest
+from masker.modeling.precision import use_bf16
+from masker.modeling.scorer import Backend
 from masker.progress import progress_bar
 from masker.provenance import provenance, source_commit
 
@@ -100,7 +102,7 @@ def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
 
 def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
     folder = stage_folder(output, stage.depends_on[0]) / MODEL
-    classifier = MaskerClassifier.load(folder)
+    classifier = MaskerClassifier.load(folder, _backend(folder))
     regression = classifier.is_regression
     tests = {name: read_selections(parts, regression=regression) for name, parts in stage.inputs["tests"].items()}
     ood = {name: read_selections(parts) for name, parts in stage.inputs["ood"].items()}
@@ -120,6 +122,13 @@ def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
         "documents": {name: len(documents) for name, documents in sets.items()},
         "data_sha256": {name: documents.fingerprint() for name, documents in sets.items()},
     }
+
+
+def _backend(folder: Path) -> Backend:
+    """Documents are scored in the precision that the model was trained in."""
+    settings = Settings.model_validate(load_manifest(folder).manifest["settings"])
+    encoder = settings.training.method != "ocsvm" and not settings.is_convolutional
+    return "torch-bf16" if encoder and use_bf16(settings.training.precision) else "torch"
 
 
 def _detection(found: dict[str, Any]) -> dict[str, Any]:
