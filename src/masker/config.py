@@ -101,6 +101,8 @@ class LossSettings(_Section):
     lambda_mkr: float = Field(default=1e-3, ge=0.0)
     lambda_mer: float = Field(default=1e-3, ge=0.0)
     mkr_reduction: Literal["sum", "mean"] = "sum"
+    #: What MER asks of f_doc where only keywords are left: all classes alike (the paper), or none of them.
+    mer_target: Literal["uniform", "no-class"] = "uniform"
     #: What to do with the keyword-masked view: reconstruct its keywords (the paper) or classify it (an ablation).
     keyword_view: Literal["reconstruct", "augment"] = "reconstruct"
     class_weights: Literal["none", "balanced"] = "none"
@@ -111,6 +113,8 @@ class TrainingSettings(_Section):
 
     method: Method = "masker"
     epochs: int | None = Field(default=None, ge=1)
+    #: Whether MASKER goes on from the vanilla model that gave the keywords, or starts from the encoder (the paper).
+    warm_start: bool = False
     #: Documents of one batch over all processes together: how many processes train changes the speed, not the result.
     batch_size: int = Field(default=16, ge=1)
     gradient_accumulation: int = Field(default=1, ge=1)
@@ -212,6 +216,11 @@ class Settings(_Section):
             raise ValueError(
                 f"model.head must be {' or '.join(heads)} for training.method={method}; got '{self.model.head}'"
             )
+        if self.loss.mer_target == "no-class" and self.model.head == "multi-class":
+            raise ValueError(
+                "loss.mer_target=no-class needs model.head=one-vs-rest: a softmax always names a class; "
+                "use mer_target=uniform"
+            )
         if self.detection.rule == "published" and method not in METHODS_WITH_RULE:
             raise ValueError(
                 f"detection.rule=published needs a method with such a rule ({', '.join(METHODS_WITH_RULE)}); "
@@ -226,7 +235,8 @@ class Settings(_Section):
             return self.training.epochs
         if self.is_convolutional:
             return CONVOLUTION_EPOCHS
-        return MASKER_EPOCHS if self.training.method == "masker" else VANILLA_EPOCHS
+        whole = self.training.method == "masker" and not self.training.warm_start
+        return MASKER_EPOCHS if whole else VANILLA_EPOCHS
 
     @property
     def is_convolutional(self) -> bool:
@@ -236,8 +246,12 @@ class Settings(_Section):
 
     @property
     def vanilla_stage_epochs(self) -> int:
-        """Epochs of the vanilla model that only gives attention keywords: half of MASKER's, as in the paper."""
-        return (self.epochs + 1) // 2 if self.training.method == "masker" else self.epochs
+        """Epochs of the vanilla model that gives attention keywords: half of MASKER's, as in the paper.
+
+        A warm start goes on with as many again.
+        """
+        halved = self.training.method == "masker" and not self.training.warm_start
+        return (self.epochs + 1) // 2 if halved else self.epochs
 
 
 def build_settings(

@@ -15,14 +15,14 @@ from masker.experiments.recipe import RelianceOptions
 
 TOKENS = 64
 #: A document of an epoch of vanilla training, and each masked view beside it.
-DOCUMENT_MS = 10.0
-VIEW_MS = 8.5
+DOCUMENT_MS = 17.0
+VIEW_MS = 14.5
 #: A residual ensemble also asks its frozen biased model, and trains that one on part of the documents first.
-RESIDUAL_MS = 16.0
+RESIDUAL_MS = 27.0
 #: A convolutional network, or a support vector machine over bags of words.
 SHALLOW_MS = 2.0
 #: A document that is classified, or whose attention is read.
-SCORE_MS = 4.0
+SCORE_MS = 5.0
 #: Opening an encoder; writing a checkpoint, once an epoch.
 OPEN_S = 3.0
 CHECKPOINT_S = 1.5

@@ -46,7 +46,8 @@ class Selection(_Part):
         genre: Only rows of these genres.
         labels: Only these classes.
         without_labels: All classes but these; left out before classes are drawn.
-        class_ratio: Share of the classes that is known; which ones is drawn with seed 0.
+        class_ratio: Share of the classes that is known; which ones is drawn with seed 0, or with the
+            seed of the run where the recipe says ``split_by_seed``.
         classes: The known (``seen``) or the other (``unseen``) classes.
         documents: At most so many, drawn with seed 0; ``None`` takes what the scale says.
     """
@@ -218,6 +219,8 @@ class Recipe(_Part):
     paper_tables: list[str] = Field(default_factory=list)
     preset: str | None = None
     settings: Layer = Field(default_factory=dict)
+    #: Whether each seed draws known classes of its own, so that the spread over seeds is one over classes too.
+    split_by_seed: bool = False
     sources: dict[str, Source] = Field(min_length=1)
     systems: dict[str, System] = Field(min_length=1)
     metrics: list[Metric] = Field(default_factory=list)

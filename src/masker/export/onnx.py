@@ -158,7 +158,7 @@ def _make(source: Path, max_length: int, int8: bool, work: Path, target: Path) -
     narrow: bool | None = None
     if int8:
         small = work / FILES["onnx-int8"]
-        narrow = quantize_graph(plain, small)
+        narrow = quantize_graph(plain, small, batches, tokenizer.pad_token_id)
         differences["onnx-int8"] = distance(small)
     files: dict[OnnxBackend, ExportedFile] = {}
     for backend, name in FILES.items():
