@@ -11,18 +11,18 @@ from masker.errors import ConfigError
 from masker.experiments.recipe import recipe_names
 from masker.experiments.summary import dumps_summary
 from masker.report.page import (
-    AUDIT_PAGE,
     END,
     MAX_BYTES,
     NOTES,
     ORDER,
     PAGE,
+    PAGES_WITH_TABLES,
     RESULTS,
-    START,
     add_results,
-    fill_audit_page,
+    fill_tables,
     main,
     make_page,
+    marker,
     read_notes,
 )
 
@@ -91,15 +91,19 @@ def test_the_committed_page_is_the_one_that_the_committed_results_make():
     assert (ROOT / PAGE).read_text(encoding="utf-8") == make_page(ROOT / RESULTS, ROOT / NOTES)
 
 
-def test_the_table_of_the_audit_page_is_made_from_the_committed_results():
-    text = (ROOT / AUDIT_PAGE).read_text(encoding="utf-8")
-    assert text.count(START) == text.count(END) == 1
-    assert fill_audit_page(text, ROOT / RESULTS) == text
+@pytest.mark.parametrize("page", [page for page in PAGES_WITH_TABLES if (ROOT / page).is_file()])
+def test_tables_in_pages_are_made_from_the_committed_results(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert text.count("made by make reproduce-page -->") == text.count(END) > 0
+    assert fill_tables(text, ROOT / RESULTS) == text
 
 
 def test_what_is_written_by_hand_around_a_table_stays(tmp_path):
-    text = f"before\n\n{START}\n\nold\n\n{END}\n\nbehind\n"
-    assert fill_audit_page(text, tmp_path) == text.replace("old", "Not run yet.")
+    start = marker("reliance")
+    text = f"before\n\n{start}\n\nold\n\n{END}\n\nbehind\n\n{marker('nli')}\n{END}\n"
+    empty = fill_tables(text, tmp_path)
+    assert empty.startswith(f"before\n\n{start}\n\nNot run yet.\n\n{END}\n\nbehind\n")
+    assert empty.count("Not run yet.") == 2
     audit = {"keywords": "frequency", "masking": "drop", **{part: {"value": 0.25} for part in ("kept", "lost")}}
     rows = [
         {"train": "Letters", "system": system, "seed": seed, "audits": [{**audit, "reliance": {"value": value}}]}
@@ -113,15 +117,16 @@ def test_what_is_written_by_hand_around_a_table_stays(tmp_path):
     summary |= {"recipe": "reliance", "title": "t", "systems": {"vanilla": "vanilla", "masker": "MASKER"}}
     summary |= {"analysis": rows, "comparisons": [comparison]}
     (tmp_path / "reliance.small.json").write_text(dumps_summary(summary))
-    filled = fill_audit_page(text, tmp_path)
-    assert filled.startswith(f"before\n\n{START}\n") and filled.endswith(f"\n{END}\n\nbehind\n")
+    filled = fill_tables(text, tmp_path)
+    assert filled.startswith(f"before\n\n{start}\n") and f"\n{END}\n\nbehind\n" in filled
+    assert filled.count("Not run") == 1
     row = next(line for line in filled.splitlines() if line.startswith("| Letters"))
     assert [cell.strip() for cell in row.split("|")][3:8] == [
         "left out", "0.40 ± 0.14", "0.15 ± 0.07", "0.25 ± 0.00", "0.25 ± 0.00",
     ]  # fmt: skip
     row = next(line for line in filled.splitlines() if line.startswith("| MASKER minus vanilla"))
     assert "so few runs cannot show" in row and row.endswith("|     -0.250 |                 2 of 2 |")
-    assert fill_audit_page(filled, tmp_path) == filled
+    assert fill_tables(filled, tmp_path) == filled
 
 
 def test_committed_results_are_small_and_known():
@@ -132,10 +137,11 @@ def test_committed_results_are_small_and_known():
 
 def test_the_command_writes_the_page_and_refuses_a_wrong_folder(output, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / AUDIT_PAGE).parent.mkdir()
-    (tmp_path / AUDIT_PAGE).write_text(f"{START}\n{END}\n")
+    page = tmp_path / PAGES_WITH_TABLES[0]
+    page.parent.mkdir()
+    page.write_text(f"{marker('reliance')}\n{END}\n")
     main([str(output)])
-    assert "Not run yet." in (tmp_path / AUDIT_PAGE).read_text()
+    assert "Not run yet." in page.read_text()
     assert "61.0 (77.4)" in (tmp_path / PAGE).read_text()
     with pytest.raises(SystemExit) as stop:
         main([str(tmp_path / "nowhere")])

@@ -1,10 +1,11 @@
-"""``docs/reproduction.md`` and the table in ``docs/audit.md`` from the committed results.
+"""``docs/reproduction.md`` and the tables of recipes in other pages, from the committed results.
 
 ``python -m masker.report.page`` (``make reproduce-page``) writes them.
 
 Each recipe has a section: a paragraph written by hand in ``docs/reproduction_notes.md`` under a heading with the
-recipe's name, then its table. ``python -m masker.report.page OUTPUT`` first takes over the summaries of an output
-folder of ``masker reproduce`` into ``results/reproduction``.
+recipe's name, then its table. Pages that are written by hand can have tables too, between the lines of :func:`marker`.
+``python -m masker.report.page OUTPUT`` first takes over the summaries of an output folder of ``masker reproduce`` into
+``results/reproduction``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from masker.report.reproduction import summary_lines
 RESULTS = Path("results/reproduction")
 NOTES = Path("docs/reproduction_notes.md")
 PAGE = Path("docs/reproduction.md")
-AUDIT_PAGE = Path("docs/audit.md")
-#: What lies between these lines of a page is made, the rest is written by hand.
-START, END = "<!-- made by make reproduce-page -->", "<!-- end -->"
+#: Pages written by hand that have tables in them.
+PAGES_WITH_TABLES = (Path("docs/audit.md"), Path("docs/quality.md"))
+END = "<!-- end -->"
 #: Tables before figures, as in the paper.
 ORDER = (
     "ood-ablation", "ood-main", "cross-domain-ablation", "cross-domain", "nli", "stsb", "split-ratio",
@@ -85,14 +86,23 @@ def make_page(results: Path = RESULTS, notes: Path = NOTES) -> str:
     return "\n".join(lines)
 
 
-def fill_audit_page(text: str, results: Path = RESULTS) -> str:
-    """A page with the tables of the recipe ``reliance`` between :data:`START` and :data:`END`."""
-    lines = []
-    for path in sorted(results.glob("reliance.*.json")):
-        lines += [*summary_lines(json.loads(path.read_text(encoding="utf-8"))), ""]
-    before, _, rest = text.partition(START)
-    made = "\n".join(lines or ["Not run yet.", ""])
-    return f"{before}{START}\n\n{made}\n{END}{rest.partition(END)[2]}"
+def marker(recipe: str) -> str:
+    """The line of a page behind which the tables of a recipe are made, up to :data:`END`."""
+    return f"<!-- tables of {recipe}, made by make reproduce-page -->"
+
+
+def fill_tables(text: str, results: Path = RESULTS) -> str:
+    """A page with the tables of recipes at their markers; all else stays."""
+
+    def fill(found: re.Match[str]) -> str:
+        lines = []
+        for path in sorted(results.glob(f"{found[1]}.*.json")):
+            lines += [*summary_lines(json.loads(path.read_text(encoding="utf-8"))), ""]
+        made = "\n".join(lines or ["Not run yet.", ""])
+        return f"{marker(found[1])}\n\n{made}\n{END}"
+
+    pattern = re.escape(marker("RECIPE")).replace("RECIPE", r"(\S+)") + f".*?{re.escape(END)}"
+    return re.sub(pattern, fill, text, flags=re.DOTALL)
 
 
 def read_notes(text: str) -> dict[str, str]:
@@ -133,8 +143,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ConfigError as error:
         parser.error(str(error))
     write_text(PAGE, make_page())
-    if AUDIT_PAGE.is_file():
-        write_text(AUDIT_PAGE, fill_audit_page(AUDIT_PAGE.read_text(encoding="utf-8")))
+    for page in PAGES_WITH_TABLES:
+        if page.is_file():
+            write_text(page, fill_tables(page.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":
