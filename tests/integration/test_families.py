@@ -84,7 +84,7 @@ def test_keywords_are_chosen_by_attention(trained, family):
 def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings, family):
     """x~ differs from x at keywords only, x^ at context only; special and padding tokens stay in both."""
     model, _ = trained(family)
-    settings = tiny_settings(family)
+    settings = tiny_settings(family, masking={"context": "mask"})
     tokenizer = model._tokenizer
     views = make_views(settings, model.keywords_, tokenizer)
     collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views)
