@@ -26,6 +26,7 @@ ORDER = [
     "baselines",
     "scoring",
     "systems",
+    "model",
     "classifier",
     "predictions",
     "shards",

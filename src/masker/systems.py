@@ -171,9 +171,7 @@ def _fit_linear(documents: Documents, classes: Sequence[str], settings: Settings
     outputs = pool_outputs(Outputs(scorer.logits(vectors), {VECTORS: vectors}), train.document, pooling)
     predicted = document_outputs(scorer, corpus.validation, pooling).logits.argmax(axis=1)
     metric = {"accuracy": accuracy(document_labels(corpus.validation), predicted)}
-    return _Engine(
-        tokenizer, backbone.max_length, scorer, corpus, validation_metric=metric, train_outputs=outputs
-    )
+    return _Engine(tokenizer, backbone.max_length, scorer, corpus, validation_metric=metric, train_outputs=outputs)
 
 
 def _pretrained(settings: Settings) -> Any:

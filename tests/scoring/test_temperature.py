@@ -38,7 +38,11 @@ def test_loss_against_torch(head):
     logits, labels = DRAW.normal(size=(50, 4)), DRAW.integers(0, 4, 50)
     targets = smooth_targets(labels, 4)
     z, t = torch.from_numpy(logits / 1.7), torch.from_numpy(targets)
-    loss = torch.nn.functional.cross_entropy if head == "multi-class" else torch.nn.functional.binary_cross_entropy_with_logits
+    loss = (
+        torch.nn.functional.cross_entropy
+        if head == "multi-class"
+        else torch.nn.functional.binary_cross_entropy_with_logits
+    )
     expected = loss(z, t, reduction="sum").item()
     assert negative_log_likelihood(1.7, logits, targets, head) == pytest.approx(expected)
 
@@ -56,6 +60,7 @@ def test_derivative_is_zero_at_the_temperature(head):
 @pytest.mark.parametrize("head", HEADS)
 def test_overconfident_logits_become_honest_on_fresh_documents(head):
     """Logits that are right in distribution, then multiplied by 4: the temperature finds the 4 again."""
+
     def documents(count):
         z = 2 * DRAW.normal(size=(count, 3))
         p = class_probabilities(z, "multi-class")

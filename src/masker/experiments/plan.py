@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from masker.config import Settings, build_settings
+from masker.config import METHODS_WITH_SCORE, Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
 from masker.experiments.recipe import Backbone, Recipe, Scale, Source, System
@@ -25,6 +25,11 @@ from masker.experiments.stages import Graph, Stage, make_stage
 RESAMPLES = 1000
 #: Methods that choose keywords; attention keywords need a vanilla model first.
 KEYWORD_METHODS = ("masker", "residual")
+#: The paper takes the network's confidence as it is, and knows no calibration part.
+PAPER_DETECTION: dict[str, dict[str, Any]] = {
+    "data": {"calibration_share": 0.0},
+    "detection": {"calibrate_confidence": False},
+}
 FILTER_KEYS = ("train", "system", "backbone")
 
 
@@ -193,9 +198,11 @@ def run_settings(
     seed: int,
     overrides: Sequence[str] = (),
 ) -> Settings:
-    """The settings of one run: recipe, then scale, encoder, source, system, the user's overrides, seed."""
+    """The settings of one run: the paper's score, recipe, scale, encoder, source, system, the user's overrides, seed."""
     method = str(system.settings.get("training", {}).get("method", "masker"))
     return build_settings(
+        PAPER_DETECTION,
+        {"detection": {"score": None if method in METHODS_WITH_SCORE else "max-prob"}},
         recipe.settings,
         scale.settings,
         backbone.settings,
@@ -211,11 +218,11 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
     """Vanilla fine-tuning with the same model, data and seed, and nothing in it that vanilla training does not use."""
     return build_settings(
         {
-            "data": {"validation_fraction": settings.data.validation_fraction},
+            "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
             "model": settings.model.model_dump(),
             "loss": {"class_weights": settings.loss.class_weights},
             "training": {**settings.training.model_dump(), "method": "vanilla", "epochs": epochs},
-            "detection": {"false_alarm_rate": settings.detection.false_alarm_rate},
+            "detection": settings.detection.model_dump(exclude={"rule"}),
         }
     )
 

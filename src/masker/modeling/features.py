@@ -37,9 +37,7 @@ class Outputs(NamedTuple):
     features: Mapping[str, Any] = {}
 
 
-def content_weights(
-    input_ids: torch.Tensor, attention_mask: torch.Tensor, special_ids: Sequence[int]
-) -> torch.Tensor:
+def content_weights(input_ids: torch.Tensor, attention_mask: torch.Tensor, special_ids: Sequence[int]) -> torch.Tensor:
     """(B, T) shares of the content tokens in the mean of each row: 1 / their number, and 0 elsewhere."""
     content = attention_mask.bool()
     for special in special_ids:  # few; a graph of ONNX has no "is one of"

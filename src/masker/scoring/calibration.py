@@ -55,9 +55,7 @@ class Calibration:
 
     def with_threshold(self, threshold: float) -> Calibration:
         """The same documents with one threshold from elsewhere, such as that of a published rule."""
-        return replace(
-            self, thresholds=np.full_like(self.thresholds, threshold), by_class=np.zeros_like(self.by_class)
-        )
+        return replace(self, thresholds=np.full_like(self.thresholds, threshold), by_class=np.zeros_like(self.by_class))
 
     @property
     def threshold(self) -> float:

@@ -84,8 +84,7 @@ class Detector:
 
     def judge(self, outputs: Outputs) -> Judgement:
         """Probabilities, scores, p-values and decisions."""
-        logits = outputs.logits if self.temperature == 1.0 else outputs.logits / np.float32(self.temperature)
-        probabilities = class_probabilities(logits, self.settings.model.head)
+        probabilities = self.probabilities(outputs.logits)
         if not len(probabilities):
             return Judgement(probabilities, np.empty(0), np.empty(0), np.empty(0, dtype=bool))
         scores, predicted = self.score.ood_score(outputs), outputs.logits.argmax(axis=1)
@@ -95,6 +94,10 @@ class Detector:
             self.calibration.p_values(scores, predicted),
             self.calibration.rejects(scores, predicted),
         )
+
+    def probabilities(self, doc_logits: npt.NDArray[np.float32]) -> Floats:
+        """(N, C) calibrated probabilities of (N, C) logits."""
+        return class_probabilities(doc_logits.astype(np.float64) / self.temperature, self.settings.model.head)
 
     def available(self) -> list[str]:
         """The scores that can be chosen."""
@@ -146,7 +149,7 @@ class Detector:
             "by_class": calibration.by_class.tolist(),
             "held_out": len(calibration.scores),
             "separate": self.held_out.separate,
-            "auto": None if self.auto is None else {"weights": self.auto.weights, "evidence": self.auto.evidence},
+            "auto": None if self.auto is None else {"offsets": self.auto.offsets, "evidence": self.auto.evidence},
         }
 
     def to_arrays(self) -> Arrays:
@@ -181,7 +184,7 @@ class Detector:
         known = Known.from_arrays(statistics) if statistics else None
         auto = None
         if stored["auto"] is not None:
-            auto = Recipe(stored["auto"]["weights"], _part(arrays, _REFERENCE), stored["auto"]["evidence"])
+            auto = Recipe(stored["auto"]["offsets"], _part(arrays, _REFERENCE), stored["auto"]["evidence"])
         calibration = Calibration(
             seen.scores[name],
             predicted,
@@ -212,7 +215,7 @@ def build_score(name: str, known: Known | None, auto: Recipe | None, settings: S
         return make_score(name, known, head, detection)
     if auto is None:
         raise ModelError("the model has not chosen what its score 'auto' is made of; name another --score")
-    return JointScore([make_score(member, known, head, detection) for member in auto.weights], auto)
+    return JointScore([make_score(member, known, head, detection) for member in auto.offsets], auto)
 
 
 def _own_score(name: str, arrays: Arrays, settings: Settings) -> Score | None:

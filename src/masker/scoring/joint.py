@@ -18,29 +18,29 @@ class Recipe:
     """What ``auto`` is made of.
 
     Attributes:
-        weights: Of each member.
+        offsets: The members, with the surprise beyond which each counts.
         references: (m,) what each member gave reference documents.
         evidence: Why these, ready for JSON.
     """
 
-    weights: dict[str, float]
+    offsets: dict[str, float]
     references: dict[str, Floats]
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
 class JointScore(Score):
-    """A weighted sum of surprises.
+    """A sum of surprises.
 
     Args:
         members: The scores that the recipe names.
-        recipe: Weights and references.
+        recipe: Offsets and references.
     """
 
     name = AUTO
 
     def __init__(self, members: Sequence[Score], recipe: Recipe) -> None:
         self._members = members
-        self._joint = JointSurprise(recipe.references, recipe.weights)
+        self._joint = JointSurprise(recipe.references, recipe.offsets)
         self.features = tuple(dict.fromkeys(kind for member in members for kind in member.features))
 
     def ood_score(self, outputs: Outputs) -> Floats:

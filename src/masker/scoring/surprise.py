@@ -8,7 +8,7 @@ p is the conformal p-value on m reference documents (:mod:`masker.scoring.confor
 scores; q is the score that a tenth of them exceeds and :math:`\beta` the mean excess of that tenth. A p-value cannot be
 smaller than 1 / (m + 1), so what lies beyond all reference documents would all be equal; the exponential tail goes on.
 
-Adding up −log p of several scores is Fisher's way of joining p-values.
+Adding up −log p of several scores is Fisher's way of joining p-values (:class:`JointSurprise`).
 """
 
 from __future__ import annotations
@@ -49,16 +49,20 @@ class Surprise:
 
 
 class JointSurprise:
-    r"""The joint score of several: :math:`s(x) = \sum_j w_j u_j(s_j(x))`.
+    r"""The joint score of several: :math:`s(x) = \sum_j \max(0, u_j(s_j(x)) - c_j)`.
+
+    With all c = 0 this is Fisher's statistic. A member with c = log 20 is a guard: it is silent about the 19 of 20
+    in-distribution documents that it finds least strange, so it adds no noise to the others, and raises its voice beyond.
 
     Args:
         references: (m,) reference scores of each member.
-        weights: w of each member.
+        offsets: c of each member.
     """
 
-    def __init__(self, references: dict[str, Floats], weights: dict[str, float]) -> None:
-        self._parts = {name: (Surprise(references[name]), weight) for name, weight in weights.items()}
+    def __init__(self, references: dict[str, Floats], offsets: dict[str, float]) -> None:
+        self._parts = {name: (Surprise(references[name]), offset) for name, offset in offsets.items()}
 
     def __call__(self, scores: dict[str, Floats]) -> Floats:
         """(N,) joint scores of each member's (N,) scores."""
-        return np.asarray(sum(weight * surprise(scores[name]) for name, (surprise, weight) in self._parts.items()))
+        parts = [np.maximum(surprise(scores[name]) - offset, 0.0) for name, (surprise, offset) in self._parts.items()]
+        return np.asarray(sum(parts))

@@ -172,9 +172,7 @@ def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settin
     return Corpus(parts[0], parts[1], list(classes), *parts[2:])
 
 
-def _calibration_split(
-    labels: list[str] | list[float], held_out: list[int], settings: Settings
-) -> list[list[int]]:
+def _calibration_split(labels: list[str] | list[float], held_out: list[int], settings: Settings) -> list[list[int]]:
     """Validation rows and calibration rows, or the former alone where the latter would be too few to promise much."""
     share = settings.data.calibration_share
     if settings.model.head == "regression" or share * len(held_out) < LEAST_CALIBRATION:
