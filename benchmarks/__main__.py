@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "performance.md"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("--only", nargs="*", choices=["training", "keywords", "scoring", "growth"])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     chosen = options.only or ["training", "keywords", "scoring", "growth"]
 

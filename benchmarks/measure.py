@@ -43,6 +43,28 @@ def alternate(cases: dict[str, Callable[[], float]], rounds: int, warmup: int = 
     return times
 
 
+def alternate_calls(
+    cases: dict[str, Callable[[], object]], rounds: int, calls: int = 30, warmup: int = 20
+) -> dict[str, list[float]]:
+    """The median duration (p50) of single calls of each case, in turns.
+
+    Every turn begins with calls that do not count: threads of the case before spin for a while after its last call,
+    which a process that serves one model never sees.
+    """
+    times: dict[str, list[float]] = {name: [] for name in cases}
+    for _ in range(rounds):
+        for name, case in cases.items():
+            for _ in range(warmup):
+                case()
+            turn = []
+            for _ in range(calls):
+                start = time.perf_counter()
+                case()
+                turn.append(time.perf_counter() - start)
+            times[name].append(statistics.median(turn))
+    return times
+
+
 def compare(
     what: str, against: str, slow: list[float], fast: list[float], *, at_least: float | None = None,
     at_most: float | None = None,

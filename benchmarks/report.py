@@ -17,6 +17,28 @@ characters; embedded backbone; batches of 16.
 """
 
 
+#: Why a goal may be missed, by the row's two names; shown only where it is.
+_WHY = {
+    ("MASKER step, paper's form", "vanilla step"): (
+        "three views are three times the tokens, and matrix products, which take two thirds of a step, grow with them; "
+        "only the optimizer and what surrounds a step do not"
+    ),
+    ("MASKER step, fast form", "vanilla step"): (
+        "the dropped view is short only where keywords are rare. Attention keywords are frequent words, so it keeps "
+        "almost two fifths of a document, and the keyword-masked view is as long as ever"
+    ),
+    ("attention keywords", "reference's loop over tokens"): (
+        "the pass over the encoder is all that is left (it costs less than scoring), and its matrix products run near "
+        "the processor's peak in bfloat16; the reference loses by padding to 512, float32 and its loop, which together "
+        "are not worth the factor that was hoped for"
+    ),
+    ("one short text (p50), PyTorch, bfloat16", "pipeline, one text"): (
+        "what is left is the modules of the network, which the pipeline runs through as well; for latency take the "
+        "ONNX backends"
+    ),
+}
+
+
 def write_page(results: dict[str, Any], path: Path) -> None:
     lines = []
     for rows in results["rows"].values():
@@ -27,6 +49,19 @@ def write_page(results: dict[str, Any], path: Path) -> None:
                 f"| {row['goal']} | {mark} | {row['detail']} |"
             )
     page = _HEAD + "\n".join(lines) + "\n"
+    missed = [
+        f"- {row['what']} against {row['against']}: {_WHY[row['what'], row['against']]}."
+        for rows in results["rows"].values()
+        for row in rows
+        if row["reached"] is False and (row["what"], row["against"]) in _WHY
+    ]
+    if missed:
+        page += "\nWhere a goal is missed, as far as we know why:\n\n" + "\n".join(missed) + "\n"
+    page += (
+        "\nThe fast form drops the masked context words of MER's view instead of masking them "
+        "(`masking.context=drop`); what that does to quality is in [reproduction.md](reproduction.md), recipe "
+        "`context-form`.\n"
+    )
     if "growth" in results:
         growth, memory, small = (results["growth"][key] for key in ("scoring_growth", "memory", "memory_small"))
         page += (
@@ -36,6 +71,13 @@ def write_page(results: dict[str, Any], path: Path) -> None:
             f"{growth['exponent']}.\n\nPredicting {memory['rows']:,} rows from a file of {memory['file_mb']:,} MB had "
             f"a peak of {memory['peak_gb']} GB (limit {memory['limit_gb']} GB), {small['rows']:,} rows one of "
             f"{small['peak_gb']} GB.\n"
+        )
+        training = results["growth"]["training_memory"]
+        page += (
+            f"\nTraining MASKER on {', '.join(f'{n:,}' for n in training['documents'])} documents had peaks of "
+            f"{', '.join(f'{gb}' for gb in training['peak_gb'])} GB: {training['bytes_for_each_further_token']} bytes "
+            "for each further token (8 of them are its id; the rest is the text itself and the bookkeeping of "
+            "documents).\n"
         )
     versions = results["provenance"]["versions"]
     page += (

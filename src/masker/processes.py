@@ -63,7 +63,7 @@ def total(tensor: Any) -> Any:
         return tensor
     from torch import distributed
 
-    added = tensor.to(_device())
+    added = tensor.to(_device(), copy=True)
     distributed.all_reduce(added)
     return added.to(tensor.device)
 

@@ -40,6 +40,27 @@ class Cluster:
     num_cpus: int
 
 
+@dataclass(frozen=True)
+class Place:
+    """What a worker has to share with the process that gave it work: working folder, our variables; and its cores."""
+
+    folder: str
+    variables: dict[str, str]
+    threads: int
+
+    @classmethod
+    def here(cls, threads: int) -> Place:
+        """The place of this process."""
+        own = {name: value for name, value in os.environ.items() if name.startswith("MASKER_")}
+        return cls(os.getcwd(), own, threads)
+
+    def enter(self) -> None:
+        """Make this process stand there."""
+        os.environ.update(self.variables)
+        os.chdir(self.folder)
+        limit_threads(self.threads)
+
+
 @contextmanager
 def open_cluster(
     pieces: int, workers: int | None = None, address: str | None = None, *, cores_each: int = 1

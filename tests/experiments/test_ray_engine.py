@@ -123,6 +123,20 @@ def test_stages_run_side_by_side(ray_session, tmp_path):
     execute([Sum("a", 1), Sum("b", 2)], partial(nap, output=tmp_path), workers=2)
 
 
+def look(stage: Sum, output: Path) -> None:
+    place = {"folder": os.getcwd(), "data": os.environ.get("MASKER_DATA"), "threads": os.environ["OMP_NUM_THREADS"]}
+    (output / "place.json").write_text(json.dumps(place))
+
+
+def test_a_worker_stands_where_the_planner_does(ray_session, tmp_path, monkeypatch):
+    """Relative paths mean the same, corpora are found in the same folder; alone it may use both cores."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MASKER_DATA", "corpora")
+    execute([Sum("a", 1)], partial(look, output=tmp_path))
+    found = json.loads((tmp_path / "place.json").read_text())
+    assert found == {"folder": str(tmp_path), "data": "corpora", "threads": "2"}
+
+
 def test_a_circle_is_no_endless_wait(ray_session, tmp_path):
     with pytest.raises(MaskerError, match="the stages a, b wait for each other"):
         execute([Sum("a", 1, ("b",)), Sum("b", 1, ("a",))], partial(run_sum, output=tmp_path))

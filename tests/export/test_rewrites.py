@@ -10,7 +10,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from masker.export.rewrites import cut_document_token_early, split_layer_norms  # noqa: E402
+from masker.export.rewrites import cut_document_token_early, document_token_nodes, split_layer_norms  # noqa: E402
 
 WIDTH = 8
 
@@ -100,3 +100,13 @@ def test_layer_norms_taken_apart_give_the_same_numbers():
         "Softmax", "MatMul", "Add", "Add", "LayerNormalization", "MatMul", "Gather",
     ]  # fmt: skip
     np.testing.assert_allclose(run(model, HIDDEN), before, atol=1e-5)
+
+
+def test_nodes_behind_the_cut_are_known_by_name():
+    nodes, weights = layer()
+    for node in nodes:
+        node.name = f"node of {node.output[0]}"
+    model = graph_of(nodes, weights, ["features"])
+    assert document_token_nodes(model) == []
+    cut_document_token_early(model)
+    assert document_token_nodes(model) == [f"node of {name}" for name in ("dense", "normed", "last", "features")]

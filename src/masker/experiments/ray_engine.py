@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Protocol, TypeVar
 
 from masker.errors import MaskerError
-from masker.ray_cluster import limit_threads, open_cluster
+from masker.ray_cluster import Place, open_cluster
 
 #: How often a stage is started again when its worker was killed. What kills every worker is the stage's own fault.
 RETRIES = 3
@@ -65,6 +65,7 @@ def execute(
     running: dict[Any, S] = {}
     with open_cluster(total, workers, address, cores_each=CORES_EACH) as cluster:
         ray = cluster.ray
+        place = Place.here(cluster.threads)
         task = ray.remote(_run).options(num_cpus=cluster.num_cpus, max_retries=RETRIES)
         while True:
             free = [stage for stage in waiting.values() if unfinished.isdisjoint(stage.depends_on)]
@@ -72,7 +73,7 @@ def execute(
                 del waiting[stage.id]
                 if on_started is not None:
                     on_started(stage)
-                running[task.remote(run_stage, stage, cluster.threads)] = stage
+                running[task.remote(run_stage, stage, place)] = stage
             if not running:
                 break
             ((ready, *_), _) = ray.wait(list(running), num_returns=1)
@@ -92,9 +93,9 @@ def execute(
         raise MaskerError(f"the stages {', '.join(sorted(waiting))} wait for each other; the plan is wrong")
 
 
-def _run(run_stage: Callable[[S], Any], stage: S, threads: int) -> tuple[float, str | None]:
+def _run(run_stage: Callable[[S], Any], stage: S, place: Place) -> tuple[float, str | None]:
     """In a worker: do the stage; its seconds, and what the user has to know if it cannot be done."""
-    limit_threads(threads)
+    place.enter()
     start = time.monotonic()
     try:
         run_stage(stage)

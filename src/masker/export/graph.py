@@ -21,7 +21,7 @@ from torch import nn
 
 from masker.data.encoding import Encoded
 from masker.errors import ModelError
-from masker.export.rewrites import cut_document_token_early, split_layer_norms
+from masker.export.rewrites import cut_document_token_early, document_token_nodes, split_layer_norms
 from masker.masking.collator import pad_rows
 from masker.modeling.features import content_weights, document_features
 from masker.modeling.onnx_runtime import output_name, require_onnx
@@ -148,8 +148,8 @@ def fuse_graph(file: Path, target: Path, config: Any) -> dict[str, int]:
 def quantize_graph(file: Path, target: Path) -> bool:
     """Give the encoder's matrix products weights of 8 bits; writes ``target``.
 
-    Weights have one scale for each output, activations one that is found anew for each batch. Embeddings and the
-    classification head stay as they are: they cost no time, and the head decides.
+    Weights have one scale for each output, activations one that is found anew for each batch. Embeddings, the
+    classification head, and what works on the document token alone stay as they are: they cost little time, and decide.
 
     Returns:
         Whether weights were held to 7 bits, which processors without 8-bit dot products (VNNI) need: their sums of
@@ -161,7 +161,8 @@ def quantize_graph(file: Path, target: Path) -> bool:
     with _quiet():
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
-        head = [node.name for node in onnx.load(str(file)).graph.node if node.op_type == "Gemm"]
+        model = onnx.load(str(file))
+        whole = [node.name for node in model.graph.node if node.op_type == "Gemm"] + document_token_nodes(model)
         try:
             quantize_dynamic(
                 file,
@@ -171,7 +172,7 @@ def quantize_graph(file: Path, target: Path) -> bool:
                 reduce_range=narrow,
                 weight_type=QuantType.QInt8,
                 # Quantisation splits a Gemm into a MatMul of this name and an addition.
-                nodes_to_exclude=[name + suffix for name in head for suffix in ("", "_MatMul")],
+                nodes_to_exclude=[name + suffix for name in whole for suffix in ("", "_MatMul")],
                 # Shapes and types cannot be inferred beyond fused nodes.
                 extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
             )

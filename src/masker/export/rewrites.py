@@ -84,6 +84,19 @@ def cut_document_token_early(model: Any) -> int:
     return len(less)
 
 
+def document_token_nodes(model: Any) -> list[str]:
+    """Names of the nodes that :func:`cut_document_token_early` left with one token, and of those behind them."""
+    seen: set[str] = set()
+    names = []
+    for node in model.graph.node:
+        if node.op_type == "Slice" and node.input[1] == _FIRST:
+            seen.update(node.output)
+        elif seen.intersection(node.input):
+            seen.update(node.output)
+            names.append(node.name)
+    return [name for name in names if name]
+
+
 def split_layer_norms(model: Any) -> int:
     """Take the joint nodes of addition and layer norm apart; returns how many there were."""
     onnx = require_onnx("onnx")

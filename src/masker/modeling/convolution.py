@@ -60,13 +60,19 @@ class ConvolutionalClassifier(PreTrainedModel):  # type: ignore[misc]
         return self.words
 
     def forward(
-        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, output_hidden_states: bool = False, **_: Any
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None = None,
+        output_hidden_states: bool = False,
+        **_: Any,
     ) -> SequenceClassifierOutput:
         """(B, C) logits of (B, T) token ids; the hidden layer is the one "hidden state", at one position.
 
         A window starts at a token of the document and may reach beyond its end, where there are zeros. So the answer
         does not depend on how far a batch is padded.
         """
+        if attention_mask is None:
+            attention_mask = torch.ones_like(input_ids)
         inside = attention_mask.unsqueeze(1)  # (B, 1, T)
         words = self.words(input_ids).transpose(1, 2) * inside  # (B, E, T)
         pooled = []

@@ -36,6 +36,7 @@ from masker.modeling.inference import (
     predict_outputs,
 )
 from masker.modeling.onnx_runtime import ONNX_FOLDER, OnnxBackend, OnnxScorer, open_exported, weight_files
+from masker.modeling.packed_linear import pack_linears
 
 Backend = Literal["torch", "torch-bf16", "onnx", "onnx-int8"]
 Floats = npt.NDArray[np.float32]
@@ -191,6 +192,9 @@ def open_scorer(path: str | Path, tokenizer: Any, backend: str | None = None) ->
         backend = "onnx" if (folder / ONNX_FOLDER).is_dir() and not weight_files(folder) else "torch"
     if backend in ("torch", "torch-bf16"):
         classifier = load_classifier(str(folder))
+        if backend == "torch-bf16":
+            classifier = classifier.bfloat16()
+            pack_linears(classifier)
         pretrained = load_encoder(str(folder / PRETRAINED)) if (folder / PRETRAINED).is_dir() else None
-        return TorchScorer(classifier.bfloat16() if backend == "torch-bf16" else classifier, tokenizer, pretrained)
+        return TorchScorer(classifier, tokenizer, pretrained)
     return OnnxScorer(open_exported(folder, cast(OnnxBackend, backend)), tokenizer.pad_token_id)

@@ -26,7 +26,7 @@ PAGE = Path("docs/reproduction.md")
 #: Tables before figures, as in the paper.
 ORDER = (
     "ood-ablation", "ood-main", "cross-domain-ablation", "cross-domain", "nli", "stsb", "split-ratio",
-    "classification-accuracy", "keyword-heatmap", "keyword-comparison", "tsne", "attention-analysis",
+    "classification-accuracy", "keyword-heatmap", "keyword-comparison", "tsne", "attention-analysis", "context-form",
 )  # fmt: skip
 #: The largest summary that belongs into the repository.
 MAX_BYTES = 100_000
