@@ -45,9 +45,11 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_length: Tokens of a document that are read.
         seed: Same seed, same machine: same model.
         false_alarm_rate: Share of in-distribution texts that may be called out-of-distribution.
-        detector: The out-of-distribution score: ``auto``, ``max-prob`` (the paper's) or another of docs/scores.md.
         preset: ``ood`` or ``cross-domain``, the paper's loss weights.
         settings: Any further settings, ``{"section": {"key": value}}``; see :mod:`masker.config`.
+        detector: The out-of-distribution score, ``--score`` of the command line: ``auto``, ``max-prob`` (the paper's) or
+            another of docs/scores.md. (scikit-learn has a method ``score``.)
+        class_conditional: Keep the false-alarm rate within each predicted class, not only on the whole.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         preset: str | None = None,
         settings: dict[str, dict[str, Any]] | None = None,
         detector: str | None = None,
+        class_conditional: bool | None = None,
     ) -> None:
         self.method = method
         self.head = head
@@ -75,6 +78,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.preset = preset
         self.settings = settings
         self.detector = detector
+        self.class_conditional = class_conditional
 
     # Training -------------------------------------------------------------------------------------------------------
 
@@ -130,6 +134,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             false_alarm_rate=settings.detection.false_alarm_rate,
             settings=settings.model_dump(),
             detector=settings.detection.score,
+            class_conditional=settings.detection.class_conditional,
         )
 
     def _build_settings(self) -> Settings:
@@ -138,7 +143,11 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "training": {"method": self.method, "epochs": self.epochs, "seed": self.seed},
                 "model": {"head": self.head, "backbone": self.backbone, "max_length": self.max_length},
                 "keywords": {"source": self.keywords},
-                "detection": {"false_alarm_rate": self.false_alarm_rate, "score": self.detector},
+                "detection": {
+                    "false_alarm_rate": self.false_alarm_rate,
+                    "score": self.detector,
+                    "class_conditional": self.class_conditional,
+                },
             },
             self.settings,
             preset=self.preset,
@@ -157,8 +166,14 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(N, C) raw outputs of f_doc."""
         return self._fitted().outputs(texts, advance).logits
 
-    def predict(self, texts: Sequence[Text]) -> npt.NDArray[Any]:
-        """The most probable class of each text, or the predicted number of a regression."""
+    def predict(self, texts: Sequence[Text], *, reject: bool = False) -> npt.NDArray[Any]:
+        """The most probable class of each text, or the predicted number of a regression.
+
+        With ``reject``, ``None`` in the place of the class of an out-of-distribution text.
+        """
+        if reject:
+            answers = [answer.as_dict(reject=True)["label"] for answer in self.predict_texts(texts)]
+            return np.array(answers, dtype=object)
         logits = self.doc_logits(texts)
         return logits[:, 0] if self.is_regression else self.classes_[logits.argmax(axis=1)]
 
@@ -227,6 +242,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 model.classes,
                 detector.calibration,
                 {name: model.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()},
+                temperature=detector.temperature,
                 resamples=resamples,
                 seed=seed,
             )
@@ -238,14 +254,77 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "provenance": provenance(seed=seed, data_sha256=test.fingerprint(), trained=self.provenance_),
         }
 
+    # Calibration ----------------------------------------------------------------------------------------------------
+
+    def calibrate(
+        self,
+        texts: Sequence[Text],
+        labels: Sequence[Any] | None = None,
+        *,
+        score: str | None = None,
+        false_alarm_rate: float | None = None,
+        class_conditional: bool | None = None,
+        ood_examples: Sequence[Text] | None = None,
+        statistics: tuple[Sequence[Text], Sequence[Any]] | None = None,
+    ) -> dict[str, Any]:
+        """Calibrate rejection and confidence on new in-distribution texts, without training.
+
+        Args:
+            texts: Texts that the model was not trained on.
+            labels: Their classes; without them the confidence stays as it is.
+            score: Another out-of-distribution score; ``auto`` is chosen anew. ``None`` keeps what there is, as below.
+            false_alarm_rate: Share of in-distribution texts that may be rejected; at most that with ``ood_examples``.
+            class_conditional: Keep the rate within each predicted class.
+            ood_examples: Out-of-distribution texts, to set the rate by.
+            statistics: Labelled training texts, for a score that the model has no statistics of.
+
+        Returns:
+            A JSON-ready report.
+        """
+        if labels is not None and len(texts) != len(labels):
+            raise DataError(f"there must be one label for each text; got {len(texts)} texts and {len(labels)} labels")
+        self._model = self._fitted().calibrate(
+            texts,
+            labels,
+            score=score,
+            false_alarm_rate=false_alarm_rate,
+            class_conditional=class_conditional,
+            statistics=statistics,
+        )
+        rows = None if ood_examples is None else self.set_operating_point(ood_examples, false_alarm_rate)
+        return {"documents": len(texts), "threshold": self.threshold_, **(self.detection_ or {}), "trade_off": rows}
+
+    def set_operating_point(self, ood_examples: Sequence[Text], highest: float | None = None) -> list[dict[str, Any]]:
+        """Set the false-alarm rate by examples of out-of-distribution texts.
+
+        Args:
+            ood_examples: The examples.
+            highest: The rate may not exceed this; ``None``: a half.
+
+        Returns:
+            What each rate costs and catches, ready for JSON; the row that was chosen says so.
+        """
+        self._model, rows = self._fitted().at_operating_point(ood_examples, highest)
+        return rows
+
     # Persistence ----------------------------------------------------------------------------------------------------
+
+    def save_calibration(self, path: str | Path) -> Path:
+        """Write score, threshold and temperature into the model folder ``path``, and nothing else of the model."""
+        return self._fitted().save_detector(path)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the model folder, which plain transformers opens too. An existing one is only replaced if told so."""
         return self._fitted().save(path, overwrite=overwrite)
 
     @classmethod
-    def load(cls, path: str | Path, backend: str | None = None, score: str | None = None) -> MaskerClassifier:
+    def load(
+        cls,
+        path: str | Path,
+        backend: str | None = None,
+        score: str | None = None,
+        false_alarm_rate: float | None = None,
+    ) -> MaskerClassifier:
         """Open a folder that :meth:`save`, ``masker train`` or ``masker export`` wrote.
 
         Args:
@@ -253,12 +332,13 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             backend: What runs the network: ``torch``, ``torch-bf16``, or ``onnx`` and ``onnx-int8`` after an export;
                 ``None`` takes torch unless the folder was exported without its weights.
             score: An out-of-distribution score in place of the model's own, calibrated on the same documents.
+            false_alarm_rate: A rate in place of the model's own.
 
         Raises:
             ConfigError: When there is no such backend, or the model does not have that score.
             ModelError: When the folder is missing, foreign, damaged, not exported for ``backend``, or holds a pickle.
         """
-        model = Model.load(path, backend, score)
+        model = Model.load(path, backend, score, false_alarm_rate)
         self = cls.from_settings(model.settings)
         self._model = model
         return self
@@ -284,6 +364,12 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def provenance_(self) -> dict[str, Any]:
         """Where the model comes from."""
         return self._fitted().provenance
+
+    @property
+    def detection_(self) -> dict[str, Any] | None:
+        """Score, false-alarm rate, temperature and how they were found, ready for JSON; ``None`` for a regression."""
+        detector = self._fitted().system.detector
+        return None if detector is None else {"score": detector.score.name, **detector.to_manifest()}
 
     @property
     def threshold_(self) -> float | None:

@@ -25,7 +25,7 @@ from masker.modeling.features import FROZEN, Outputs
 from masker.modeling.scorer import Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
 from masker.progress import progress_bar
 from masker.scoring.detector import Detector
-from masker.scoring.fitting import document_labels, fit_detector, kinds_of
+from masker.scoring.fitting import Network, document_labels, fit_detector, kinds_of
 
 if TYPE_CHECKING:
     from masker.training.methods import Corpus
@@ -84,16 +84,8 @@ def fit_system(documents: Documents, classes: Sequence[str], settings: Settings,
     detector = None
     if classes:
         corpus = engine.corpus
-        detector = fit_detector(
-            engine.scorer,
-            corpus.train,
-            corpus.validation,
-            corpus.calibration,
-            tokenizer=engine.tokenizer,
-            keywords=engine.keywords,
-            settings=settings,
-            train_outputs=engine.train_outputs,
-        )
+        network = Network(engine.scorer, engine.tokenizer, engine.keywords, settings)
+        detector = fit_detector(network, corpus.train, corpus.validation, corpus.calibration, engine.train_outputs)
     return System(
         engine.tokenizer,
         engine.max_length,

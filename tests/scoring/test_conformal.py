@@ -13,7 +13,7 @@ SCORES = st.lists(st.integers(0, 12).map(lambda n: n / 12), min_size=1, max_size
 
 
 def test_threshold_by_hand():
-    """Scores 1 ... 10, rate 0.25: k = ceil(11 * 0.75) = ceil(8.25) = 9; the ninth smallest is 9, and only 10 exceeds it.
+    """Scores 1 ... 10, rate 0.25: k = ceil(11 * 0.75) = ceil(8.25) = 9; the ninth smallest is 9; only 10 exceeds it.
 
     Rate 0.2: k = ceil(8.8) = 9 as well. Rate 3/11: (n + 1)(1 - rate) is exactly 8, whatever floating point says.
     """

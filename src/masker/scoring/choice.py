@@ -24,7 +24,7 @@ from masker.metrics import auroc
 from masker.modeling.features import Outputs
 from masker.scoring.joint import JointScore, Recipe
 from masker.scoring.known import Known
-from masker.scoring.network_scores import LOGIT_SCORES, make_score
+from masker.scoring.network_scores import LOGIT_SCORES, feature_kinds, make_score
 from masker.scoring.score import Floats, Labels, Score
 
 _log = logging.getLogger("masker")
@@ -106,8 +106,9 @@ def left_out_auroc(
     counts = np.bincount(labels, minlength=n_classes)
     usable = [label for label in np.argsort(-counts, kind="stable") if 0 < counts[label] < len(labels) and there[label]]
     found: dict[str, list[float]] = {name: [] for name in names}
+    kinds = sorted({kind for name in names for kind in feature_kinds(name)})
     for label in usable[:LEFT_OUT] if n_classes > 2 else []:
-        others = known.without(int(label))
+        others = known.without(int(label), kinds)
         inside = labels != label
         for name in names:
             scores = make(name, others).ood_score(held_out)

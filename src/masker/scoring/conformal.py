@@ -6,8 +6,8 @@ r"""From a score to a decision that can be promised: split-conformal p-values an
 
 :math:`s_1, \dots, s_n` are the scores of held-out in-distribution documents, :math:`s_{(k)}` the k-th smallest. If a
 new in-distribution document and the held-out ones are exchangeable (drawn alike, and none had a part in fitting the
-score), then :math:`P(p(x) \le \alpha) \le \alpha` for every n, not only in the limit (Vovk et al. 2005). Rejecting where
-:math:`s(x) > t_\alpha` is the same as rejecting where :math:`p(x) \le \alpha`.
+score), then :math:`P(p(x) \le \alpha) \le \alpha` for every n, not only in the limit (Vovk et al. 2005). Rejecting
+where :math:`s(x) > t_\alpha` is the same as rejecting where :math:`p(x) \le \alpha`.
 
 The probability is over the held-out documents as well as the new one: the rate that one calibrated model realises in
 the long run varies around it, with a Beta(n + 1 − k, k) distribution; 1000 held-out documents keep it between 3.7 %

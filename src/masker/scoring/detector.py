@@ -20,7 +20,7 @@ from masker.scoring.calibration import Calibration
 from masker.scoring.joint import AUTO, JointScore, Recipe
 from masker.scoring.known import Known
 from masker.scoring.max_probability import class_probabilities
-from masker.scoring.network_scores import SCORE_NAMES, make_score
+from masker.scoring.network_scores import LOGIT_SCORES, SCORE_NAMES, make_score
 from masker.scoring.score import Floats, Labels, LearntScore, Score
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -34,12 +34,14 @@ class Judgement(NamedTuple):
 
     Attributes:
         probabilities: (N, C), scaled by the temperature.
+        raw_confidence: (N,) highest probability before that.
         scores: (N,) out-of-distribution scores.
         p_values: (N,) share of in-distribution documents that look as strange.
         rejected: (N,) whether they are out-of-distribution.
     """
 
     probabilities: Floats
+    raw_confidence: Floats
     scores: Floats
     p_values: Floats
     rejected: npt.NDArray[np.bool_]
@@ -86,10 +88,12 @@ class Detector:
         """Probabilities, scores, p-values and decisions."""
         probabilities = self.probabilities(outputs.logits)
         if not len(probabilities):
-            return Judgement(probabilities, np.empty(0), np.empty(0), np.empty(0, dtype=bool))
+            none = np.empty(0)
+            return Judgement(probabilities, none, none, none, np.empty(0, dtype=bool))
         scores, predicted = self.score.ood_score(outputs), outputs.logits.argmax(axis=1)
         return Judgement(
             probabilities,
+            class_probabilities(outputs.logits, self.settings.model.head).max(axis=1),
             scores,
             self.calibration.p_values(scores, predicted),
             self.calibration.rejects(scores, predicted),
@@ -105,35 +109,51 @@ class Detector:
             return [self.score.name]
         return [name for name in (AUTO, *SCORE_NAMES) if name in self.held_out.scores]
 
-    def with_score(self, name: str) -> Detector:
-        """The same with another score, calibrated for the same false-alarm rate on the same documents.
+    def adjusted(
+        self, score: str | None = None, false_alarm_rate: float | None = None, class_conditional: bool | None = None
+    ) -> Detector:
+        """The same with another score or decision rule, calibrated on the same held-out documents.
+
+        Args:
+            score: One of :meth:`available`; ``None`` keeps the one in use, as for the others.
+            false_alarm_rate: The share of in-distribution documents that may be rejected.
+            class_conditional: Whether predicted classes get thresholds of their own.
 
         Raises:
-            ConfigError: When there is no such score, or this model cannot have it.
+            ConfigError: When there is no such score, or this model cannot have it, or the rate is none.
         """
-        if name == self.score.name:
-            return self
+        name = self.score.name if score is None else score
         known = self.available()
         if name not in known:
-            unknown = name != AUTO and name not in SCORE_NAMES
-            hint = did_you_mean(name, known) if unknown else ""
-            raise ConfigError(
-                f"score: this model offers {', '.join(known)}; got '{name}'.{hint}"
-                + ("" if unknown else f" Add it with 'masker calibrate MODEL DATA --score {name} --refit'")
-            )
-        score = self._make(name)
-        rule = self.settings.detection
+            raise ConfigError(f"score: this model offers {', '.join(known)}; got '{name}'.{self._remedy(name)}")
+        if false_alarm_rate is not None and not 0.0 <= false_alarm_rate <= 1.0:
+            raise ConfigError(f"false_alarm_rate: must lie between 0 and 1; got {false_alarm_rate!r}")
+        if name == self.score.name and false_alarm_rate is None and class_conditional is None:
+            return self
+        before = self.settings.detection
+        rate = self.calibration.false_alarm_rate if false_alarm_rate is None else false_alarm_rate
+        by_class = before.class_conditional if class_conditional is None else class_conditional
+        changes: dict[str, Any] = {"false_alarm_rate": rate, "class_conditional": by_class, "rule": "false-alarm-rate"}
+        if name in (AUTO, *SCORE_NAMES):
+            changes["score"] = name
+        settings = self.settings.model_copy(update={"detection": before.model_copy(update=changes)})
         calibration = Calibration.fit(
             self.held_out.scores[name],
             self.held_out.predicted,
             len(self.calibration.thresholds),
-            self.calibration.false_alarm_rate,
-            class_conditional=rule.class_conditional,
+            rate,
+            class_conditional=by_class,
         )
-        return replace(self, score=score, calibration=calibration)
+        chosen = self.score if name == self.score.name else build_score(name, self.known, self.auto, settings)
+        return replace(self, score=chosen, calibration=calibration, settings=settings)
 
-    def _make(self, name: str) -> Score:
-        return build_score(name, self.known, self.auto, self.settings)
+    def _remedy(self, name: str) -> str:
+        if self.settings.training.method in METHODS_WITH_SCORE:
+            return f" Method {self.settings.training.method} has that score alone; leave --score out"
+        if name not in (AUTO, *SCORE_NAMES):
+            return did_you_mean(name, (AUTO, *SCORE_NAMES))
+        statistics = "" if name in LOGIT_SCORES else " --statistics TRAINING_DATA"
+        return f" Add it with 'masker calibrate MODEL DATA --score {name}{statistics}'"
 
     # Storage --------------------------------------------------------------------------------------------------------
 

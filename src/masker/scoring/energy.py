@@ -23,5 +23,5 @@ def energy_score(doc_logits: npt.NDArray[np.floating], head: Head) -> Floats:
     """(N,) scores of (N, C) logits; higher = more out-of-distribution."""
     logits = np.asarray(doc_logits, dtype=np.float64)
     if head == "one-vs-rest":
-        return -np.logaddexp(0.0, logits).sum(axis=1)
+        return np.asarray(-np.logaddexp(0.0, logits).sum(axis=1))
     return -np.asarray(logsumexp(logits, axis=1))

@@ -13,6 +13,7 @@ from masker.metrics import (
     binomial_interval,
     classification_report,
     detection_report,
+    expected_calibration_error,
     regression_report,
     selective_report,
 )
@@ -30,6 +31,7 @@ def evaluate_classification(
     calibration: Calibration,
     ood: dict[str, Judgement],
     *,
+    temperature: float = 1.0,
     resamples: int,
     seed: int,
 ) -> dict[str, Any]:
@@ -41,6 +43,7 @@ def evaluate_classification(
         classes: Class names in the order of the columns.
         calibration: The decision rule.
         ood: What it says of each out-of-distribution set, by name.
+        temperature: What logits were divided by for the confidence.
         resamples: Bootstrap resamples behind each interval.
         seed: Seed of the resampling.
 
@@ -57,10 +60,16 @@ def evaluate_classification(
         "threshold": calibration.threshold,
         "rejected": float(test.rejected.mean()),
         "false_alarms": _false_alarms(test, best, classes, calibration),
+        "confidence": {},
         "selective": {},
         "ood": {},
     }
     wrong = np.array([told != true for told, true in zip(predicted, labels, strict=True)])
+    report["confidence"] = {
+        "temperature": temperature,
+        "ece_before": expected_calibration_error(test.raw_confidence, ~wrong),
+        "ece_after": expected_calibration_error(confidence, ~wrong),
+    }
     for name, doubt in {"confidence": -confidence, "ood_score": test.scores}.items():
         area, curve = selective_report(doubt, wrong, resamples=resamples, seed=seed)
         report["selective"][name] = {"aurc": area.as_dict(), "curve": curve.thinned(CURVE_POINTS)}

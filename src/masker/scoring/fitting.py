@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from masker.config import METHODS_WITH_SCORE, Settings
 from masker.data.encoding import Encoded
+from masker.errors import ModelError
 from masker.keywords import KeywordSet
 from masker.modeling.features import Outputs
 from masker.modeling.scorer import Scorer, document_outputs, stream_outputs
@@ -28,72 +29,136 @@ from masker.scoring.temperature import fit_temperature
 _log = logging.getLogger("masker")
 
 
+@dataclass(frozen=True)
+class Network:
+    """What a detector is fitted to.
+
+    Attributes:
+        scorer: The trained network.
+        tokenizer: Its tokenizer.
+        keywords: Those it was trained with.
+        settings: All settings; ``detection`` says what is to be fitted.
+    """
+
+    scorer: Scorer
+    tokenizer: Any
+    keywords: KeywordSet | None
+    settings: Settings
+
+    def run(self, encoded: Encoded, kinds: tuple[str, ...]) -> Outputs:
+        """Outputs of documents."""
+        return document_outputs(self.scorer, encoded, self.settings.model.window_pooling, kinds=kinds)
+
+    def gather(self, train: Encoded, kinds: tuple[str, ...]) -> Known | None:
+        """Statistics of training documents, some of them held at a time; ``None`` where none are needed."""
+        if not kinds:
+            return None
+        settings = self.settings
+        with progress_bar(len(train), "statistics", "doc") as bar:
+            stream = stream_outputs(self.scorer, train, settings.model.window_pooling, bar.update, kinds=kinds)
+            bank, seed = settings.detection.bank, settings.training.seed
+            return gather(stream, document_labels(train), self.scorer.n_outputs, kinds, bank, seed)
+
+    def choose(self, known: Known, documents: Encoded, outputs: Outputs, kinds: tuple[str, ...]) -> Recipe:
+        """What ``auto`` is made of, by what ``documents`` and their views show."""
+        settings = self.settings
+        views = stand_in_documents(documents, self.keywords, self.tokenizer, settings.masking, settings.training.seed)
+        stand_ins = {view: self.run(encoded, kinds) for view, encoded in views.items()}
+        return choose(known, outputs, document_labels(documents), stand_ins, settings)
+
+
 def fit_detector(
-    scorer: Scorer,
+    network: Network,
     train: Encoded,
     validation: Encoded,
     calibration: Encoded | None,
-    *,
-    tokenizer: Any,
-    keywords: KeywordSet | None,
-    settings: Settings,
     train_outputs: Outputs | None = None,
 ) -> Detector:
     """Gather statistics, choose a score, calibrate it.
 
     Args:
-        scorer: The trained network.
+        network: The trained network, and what it should get.
         train: Its training documents, with class indices.
         validation: Documents that chose its checkpoint; they choose the score as well.
         calibration: Documents that chose nothing; ``None`` calibrates on those of ``validation``.
-        tokenizer: Of the network.
-        keywords: Those it was trained with.
-        settings: All settings.
         train_outputs: Outputs of the training documents, where they are there already.
     """
-    n_classes, name = scorer.n_outputs, settings.detection.score
+    settings, name = network.settings, network.settings.detection.score
     labels = document_labels(validation)
     if name == AUTO and len(labels) < LEAST_DOCUMENTS:
         _log.info("%d held-out documents are too few to choose a score: max-prob is used", len(labels))
         name = "max-prob"
     own = METHOD_SCORES.get(settings.training.method)
-    kinds = own.features if own is not None else kinds_of(name)
-    pooling = settings.model.window_pooling
-
-    def run(encoded: Encoded) -> Outputs:
-        return document_outputs(scorer, encoded, pooling, kinds=kinds)
-
     known: Known | None = None
     auto: Recipe | None = None
     if own is not None:
+        kinds = own.features
         if train_outputs is None:
-            with progress_bar(len(train), "statistics", "doc") as bar:
-                train_outputs = document_outputs(scorer, train, pooling, bar.update, kinds=kinds)
+            train_outputs = network.run(train, kinds)
         score: Score = own.fit(train_outputs, document_labels(train), settings)
-        chosen_on = run(validation)
+        chosen_on = network.run(validation, kinds)
     else:
-        if kinds:
-            with progress_bar(len(train), "statistics", "doc") as bar:
-                stream = stream_outputs(scorer, train, pooling, bar.update, kinds=kinds)
-                bank, seed = settings.detection.bank, settings.training.seed
-                known = gather(stream, document_labels(train), n_classes, kinds, bank, seed)
-        chosen_on = run(validation)
+        kinds = kinds_of(name)
+        known = network.gather(train, kinds)
+        chosen_on = network.run(validation, kinds)
         if name == AUTO:
             assert known is not None
-            views = stand_in_documents(validation, keywords, tokenizer, settings.masking, settings.training.seed)
-            stand_ins = {view: run(encoded) for view, encoded in views.items()}
-            auto = choose(known, chosen_on, labels, stand_ins, settings)
+            auto = network.choose(known, validation, chosen_on, kinds)
         score = build_score(name, known, auto, settings)
-    held_out = chosen_on if calibration is None else run(calibration)
-    temperature = 1.0
-    if settings.detection.calibrate_confidence:
-        logits, classes = chosen_on.logits, labels
-        if calibration is not None:
-            logits = np.concatenate([logits, held_out.logits])
-            classes = np.concatenate([classes, document_labels(calibration)])
-        temperature = fit_temperature(logits, classes, settings.model.head)
+    held_out = chosen_on if calibration is None else network.run(calibration, kinds)
     detector = _calibrated(score, known, auto, held_out, settings, separate=calibration is not None)
-    return replace(detector, temperature=temperature)
+    if not settings.detection.calibrate_confidence:
+        return detector
+    logits, classes = chosen_on.logits, labels
+    if calibration is not None:
+        logits = np.concatenate([logits, held_out.logits])
+        classes = np.concatenate([classes, document_labels(calibration)])
+    return replace(detector, temperature=fit_temperature(logits, classes, settings.model.head))
+
+
+def recalibrate(
+    network: Network,
+    detector: Detector,
+    documents: Encoded,
+    choosing: Encoded | None = None,
+    statistics: Encoded | None = None,
+) -> Detector:
+    """Calibrate a detector on new in-distribution documents; the network stays as it is.
+
+    Args:
+        network: The trained network, and what its detector should be now.
+        detector: What it is.
+        documents: New documents; class indices are needed for the temperature only, which else stays.
+        choosing: Other new documents with class indices, on which ``auto`` is made up anew; ``None`` keeps it.
+        statistics: Training documents with class indices, for statistics in place of those that are there.
+
+    Raises:
+        ModelError: When the score needs statistics that are not there.
+    """
+    settings, name = network.settings, network.settings.detection.score
+    known, auto, score = detector.known, detector.auto, detector.score
+    if settings.training.method in METHODS_WITH_SCORE:
+        kinds = score.features
+    else:
+        kinds = kinds_of(name)
+        if statistics is not None:
+            kinds = tuple(dict.fromkeys([*kinds, *(known.moments if known is not None else ())]))
+            known, auto = network.gather(statistics, kinds), None
+        if name == AUTO and choosing is not None:
+            if known is None or set(kinds) - set(known.moments):
+                raise ModelError(
+                    "the model has no statistics for score 'auto'; add them with --statistics TRAINING_DATA"
+                )
+            auto = network.choose(known, choosing, network.run(choosing, kinds), kinds)
+        score = build_score(name, known, auto, settings)
+        # Whatever there are statistics of can be chosen later on, too.
+        kinds = tuple(known.moments) if known is not None else ()
+    held_out = network.run(documents, kinds)
+    fresh = _calibrated(score, known, auto, held_out, settings, separate=True)
+    temperature = detector.temperature
+    if settings.detection.calibrate_confidence and documents.labels is not None:
+        temperature = fit_temperature(held_out.logits, document_labels(documents), settings.model.head)
+    return replace(fresh, temperature=temperature)
 
 
 def kinds_of(name: str) -> tuple[str, ...]:
@@ -120,7 +185,7 @@ def _calibrated(
 ) -> Detector:
     """The detector of a score, with what the held-out documents get by every score that is there."""
     rule = settings.detection
-    scores = held_out_scores(score, known, auto, held_out, settings)
+    scores = _scores(score, known, auto, held_out, settings)
     predicted = held_out.logits.argmax(axis=1)
     calibration = Calibration.fit(
         scores[score.name],
@@ -141,7 +206,7 @@ def _calibrated(
     return Detector(score, calibration, settings, 1.0, HeldOut(scores, predicted, separate), known, auto)
 
 
-def held_out_scores(
+def _scores(
     score: Score, known: Known | None, auto: Recipe | None, outputs: Outputs, settings: Settings
 ) -> dict[str, Floats]:
     """(n,) scores of held-out documents, by every score that the model can have."""

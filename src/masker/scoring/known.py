@@ -91,16 +91,16 @@ class Known:
         bank = {kind: arrays[f"{kind}.bank"] for kind in kinds}
         return cls(moments, bank, arrays["bank.logits"], arrays["bank.labels"])
 
-    def without(self, label: int) -> Known:
+    def without(self, label: int, kinds: Sequence[str]) -> Known:
         """What would be known of the bank's documents alone had those of a class not been there."""
         n_classes = self.bank_logits.shape[1]
         kept = self.bank_labels != label
         labels = self.bank_labels[kept]
         outputs = Outputs(
             self.bank_logits[kept][:, np.arange(n_classes) != label],
-            {kind: rows[kept] for kind, rows in self.bank.items()},
+            {kind: self.bank[kind][kept] for kind in kinds},
         )
-        return gather([outputs], labels - (labels > label), n_classes - 1, list(self.bank), len(labels), 0)
+        return gather([outputs], labels - (labels > label), n_classes - 1, kinds, len(labels), 0)
 
 
 def gather(
@@ -140,7 +140,10 @@ def gather(
         means = sums[kind] / np.maximum(counts, 1.0)[:, None]
         moments[kind] = Moments(counts, means, products[kind] - (means.T * counts) @ means)
     joined = {kind: np.concatenate(parts) for kind, parts in bank.items()}
-    return Known(moments, joined, np.concatenate(logits), labels[keep])
+    known = Known(moments, joined, np.concatenate(logits), labels[keep])
+    return Known.from_arrays(
+        known.to_arrays()
+    )  # rounded now, so that a model scores alike before and after it is saved
 
 
 def bank_rows(labels: Labels, size: int, seed: int) -> Labels:

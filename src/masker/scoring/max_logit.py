@@ -17,4 +17,4 @@ Floats = npt.NDArray[np.float64]
 
 def max_logit_score(doc_logits: npt.NDArray[np.floating]) -> Floats:
     """(N,) scores of (N, C) logits; higher = more out-of-distribution."""
-    return -np.asarray(doc_logits, dtype=np.float64).max(axis=1)
+    return np.asarray(-np.asarray(doc_logits, dtype=np.float64).max(axis=1))

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from masker.config import DetectionSettings, Head
 from masker.errors import ConfigError, ModelError, did_you_mean
 from masker.modeling.features import FROZEN
@@ -28,7 +31,7 @@ from masker.scoring.vim import fit_virtual_logit, vim_score
 class LogitScore(Score):
     """A score of the logits alone."""
 
-    _equations: ClassVar[dict[str, Callable[[Floats, Head], Floats]]] = {
+    _equations: ClassVar[dict[str, Callable[[npt.NDArray[np.floating], Head], Floats]]] = {
         "max-prob": max_probability_score,
         "max-logit": lambda logits, head: max_logit_score(logits),
         "energy": energy_score,
@@ -145,8 +148,8 @@ def make_score(name: str, known: Known | None, head: Head, settings: DetectionSe
     equation, kind = FEATURE_SCORES[name]
     if known is None or kind not in known.moments:
         raise ModelError(
-            f"the model has no statistics for score '{name}'; train it with --score {name}, or add them with "
-            f"'masker calibrate MODEL DATA --score {name} --refit'"
+            f"the model has no statistics for score '{name}'; train with --score {name}, or add them with "
+            f"'masker calibrate MODEL DATA --score {name} --statistics TRAINING_DATA'"
         )
     if equation == "mahalanobis":
         return MahalanobisScore(name, kind, known)

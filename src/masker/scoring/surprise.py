@@ -52,7 +52,7 @@ class JointSurprise:
     r"""The joint score of several: :math:`s(x) = \sum_j \max(0, u_j(s_j(x)) - c_j)`.
 
     With all c = 0 this is Fisher's statistic. A member with c = log 20 is a guard: it is silent about the 19 of 20
-    in-distribution documents that it finds least strange, so it adds no noise to the others, and raises its voice beyond.
+    in-distribution documents that it finds least strange, so it adds no noise to the others, and speaks up beyond.
 
     Args:
         references: (m,) reference scores of each member.

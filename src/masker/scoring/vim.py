@@ -43,7 +43,7 @@ class VirtualLogit:
 
 def residual_norms(features: npt.NDArray[np.floating], origin: Floats, residual: Floats) -> Floats:
     """(N,) lengths of the parts outside the main directions."""
-    return np.linalg.norm((np.asarray(features, dtype=np.float64) - origin) @ residual, axis=1)
+    return np.asarray(np.linalg.norm((np.asarray(features, dtype=np.float64) - origin) @ residual, axis=1))
 
 
 def fit_virtual_logit(
