@@ -47,8 +47,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         false_alarm_rate: Share of in-distribution texts that may be called out-of-distribution.
         preset: ``ood`` or ``cross-domain``, the paper's loss weights.
         settings: Any further settings, ``{"section": {"key": value}}``; see :mod:`masker.config`.
-        detector: The out-of-distribution score, ``--score`` of the command line: ``auto``, ``max-prob`` (the paper's) or
-            another of docs/scores.md. (scikit-learn has a method ``score``.)
+        detector: The out-of-distribution score, ``--score`` of the command line: ``auto``, ``max-prob`` (the paper's),
+            or another of docs/scores.md. (scikit-learn has a method ``score``.)
         class_conditional: Keep the false-alarm rate within each predicted class, not only on the whole.
     """
 

@@ -13,6 +13,7 @@ from masker.data.encoding import encode
 from masker.experiments import analyses
 from masker.experiments.reproduce import reproduce
 from masker.modeling.backbone import load_tokenizer
+from masker.modeling.features import Outputs
 from masker.report.reproduction import write_report
 
 TESTS = {

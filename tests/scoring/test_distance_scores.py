@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from masker.scoring.energy import energy_score
 from masker.scoring.mahalanobis import fit_gaussians, mahalanobis_score
 from masker.scoring.nearest_neighbour import nearest_neighbour_score, unit_rows
-from masker.scoring.relative_mahalanobis import relative_mahalanobis_score
+from masker.scoring.relative_mahalanobis import fit_background, relative_mahalanobis_score
 from masker.scoring.shrinkage import oas_covariance, whitening
 from masker.scoring.vim import fit_virtual_logit, residual_norms, vim_score
 
@@ -64,22 +64,31 @@ class TestMahalanobis:
         np.testing.assert_allclose(mahalanobis_score(NEW, fit_gaussians(means, covariance, 60)), expected)
 
     def test_relative_by_hand(self):
-        """As above, less the distance to all documents: mean (5, 0), variances (29, 1): 3²/29 + 1 = 38/29."""
+        """As above, less the distance to all documents: mean (5, 0), variances (4 + 25, 1): 3²/29 + 1 = 38/29."""
         classes = fit_gaussians(np.array([[0.0, 0.0], [10.0, 0.0]]), np.diag([4.0, 1.0]), 10**9)
-        everything = fit_gaussians(np.array([[5.0, 0.0]]), np.diag([29.0, 1.0]), 10**9)
+        everything = fit_background(np.array([5.0, 0.0]), np.diag([4.0, 1.0]), np.diag([25.0, 0.0]), 10**9)
         scores = relative_mahalanobis_score(np.array([[2.0, 1.0]]), classes, everything)
         assert scores == pytest.approx([2 - 38 / 29], rel=1e-6)
 
     def test_relative_against_scipy(self):
-        covariance, total = X.T @ X / 60, np.cov(X.T, bias=True)
-        inside, outside = (np.linalg.inv(oas_covariance(matrix, 60)) for matrix in (covariance, total))
+        covariance, between = X.T @ X / 60, np.cov(X[:3].T, bias=True)
+        shrunk = oas_covariance(covariance, 60)
+        inside, outside = np.linalg.inv(shrunk), np.linalg.inv(shrunk + between)
         expected = [
             min(mahalanobis(row, mean, inside) ** 2 for mean in X[:3]) - mahalanobis(row, X.mean(axis=0), outside) ** 2
             for row in NEW
         ]
-        background = fit_gaussians(X.mean(axis=0)[None], total, 60)
+        background = fit_background(X.mean(axis=0), covariance, between, 60)
         scores = relative_mahalanobis_score(NEW, fit_gaussians(X[:3], covariance, 60), background)
         np.testing.assert_allclose(scores, expected)
+
+    def test_the_farther_the_higher_where_documents_hardly_differ(self):
+        """The last axis has a millionth of the others' variance; what leaves along it scores higher and higher."""
+        within, between = np.diag([1.0, 1.0, 1e-6]), np.diag([4.0, 0.0, 0.0])
+        classes = fit_gaussians(np.array([[2.0, 0.0, 0.0], [-2.0, 0.0, 0.0]]), within, 500)
+        background = fit_background(np.zeros(3), within, between, 500)
+        scores = relative_mahalanobis_score(np.array([[0.0, 0.0, far] for far in (0, 1, 9)]), classes, background)
+        assert (np.diff(scores) >= -1e-6).all() and scores[0] > 0
 
 
 class TestNearestNeighbour:

@@ -40,8 +40,8 @@ def evaluate(
 ) -> None:
     """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files.
 
-    Accuracy and calibration; the false-alarm rate that TEST shows, with its interval; how many errors are left when only
-    the most certain texts are answered (AURC); detection of each out-of-distribution file.
+    Accuracy and calibration; the false-alarm rate that TEST shows, with its interval; how many errors are left when
+    only the most certain texts are answered (AURC); detection of each out-of-distribution file.
     """
     from masker.classifier import MaskerClassifier
     from masker.config import build_settings

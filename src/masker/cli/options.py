@@ -56,7 +56,7 @@ def score_option(command: Command) -> Command:
     option = click.option(
         "--score",
         metavar="NAME",
-        help="Out-of-distribution score: auto, max-prob (the paper's), energy, mahalanobis, knn, ...; see docs/scores.md.",
+        help="Out-of-distribution score: auto, max-prob (the paper's), energy, mahalanobis, knn, ... (docs/scores.md).",
     )
     return option(command)
 

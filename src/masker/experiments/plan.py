@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from masker.config import METHODS_WITH_SCORE, Settings, build_settings
+from masker.config import Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
+from masker.experiments.paper_detection import paper_detection, without_paper_detection
 from masker.experiments.recipe import Backbone, Recipe, Scale, Source, System
 from masker.experiments.selection import plan_selection
 from masker.experiments.stages import Graph, Stage, make_stage
@@ -25,11 +26,6 @@ from masker.experiments.stages import Graph, Stage, make_stage
 RESAMPLES = 1000
 #: Methods that choose keywords; attention keywords need a vanilla model first.
 KEYWORD_METHODS = ("masker", "residual")
-#: The paper takes the network's confidence as it is, and knows no calibration part.
-PAPER_DETECTION: dict[str, dict[str, Any]] = {
-    "data": {"calibration_share": 0.0},
-    "detection": {"calibrate_confidence": False},
-}
 FILTER_KEYS = ("train", "system", "backbone")
 
 
@@ -184,7 +180,7 @@ class _Planner:
         parents = []
         if settings.keywords.source == "attention":
             parents = [self._train(data, vanilla, f"vanilla for {title}").id]
-        inputs = {"data": data, "settings": chooser.model_dump(mode="json")}
+        inputs = {"data": data, "settings": without_paper_detection(chooser.model_dump(mode="json"))}
         seconds = cost.scoring_seconds([[data]] if parents else [], settings)
         return self.graph.add(make_stage("keywords", inputs, parents, title=f"keywords {title}", seconds=seconds))
 
@@ -198,11 +194,10 @@ def run_settings(
     seed: int,
     overrides: Sequence[str] = (),
 ) -> Settings:
-    """The settings of one run: the paper's score, recipe, scale, encoder, source, system, the user's overrides, seed."""
+    """The settings of one run: the paper's detection, then recipe, scale, encoder, source, system, overrides, seed."""
     method = str(system.settings.get("training", {}).get("method", "masker"))
     return build_settings(
-        PAPER_DETECTION,
-        {"detection": {"score": None if method in METHODS_WITH_SCORE else "max-prob"}},
+        paper_detection(method),
         recipe.settings,
         scale.settings,
         backbone.settings,
@@ -229,7 +224,7 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
 
 def _with_epochs(settings: Settings) -> dict[str, Any]:
     """The settings for JSON, the number of epochs written out: a default may change, a result may not."""
-    content = settings.model_dump(mode="json")
+    content = without_paper_detection(settings.model_dump(mode="json"))
     content["training"]["epochs"] = settings.epochs
     return content
 

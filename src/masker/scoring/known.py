@@ -141,9 +141,8 @@ def gather(
         moments[kind] = Moments(counts, means, products[kind] - (means.T * counts) @ means)
     joined = {kind: np.concatenate(parts) for kind, parts in bank.items()}
     known = Known(moments, joined, np.concatenate(logits), labels[keep])
-    return Known.from_arrays(
-        known.to_arrays()
-    )  # rounded now, so that a model scores alike before and after it is saved
+    # Rounded now, so that a model scores alike before and after it is saved.
+    return Known.from_arrays(known.to_arrays())
 
 
 def bank_rows(labels: Labels, size: int, seed: int) -> Labels:

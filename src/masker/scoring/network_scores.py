@@ -23,7 +23,7 @@ from masker.scoring.mahalanobis import fit_gaussians, mahalanobis_score
 from masker.scoring.max_logit import max_logit_score
 from masker.scoring.max_probability import max_probability_score
 from masker.scoring.nearest_neighbour import nearest_neighbour_score, unit_rows
-from masker.scoring.relative_mahalanobis import relative_mahalanobis_score
+from masker.scoring.relative_mahalanobis import fit_background, relative_mahalanobis_score
 from masker.scoring.score import Floats, Score
 from masker.scoring.vim import fit_virtual_logit, vim_score
 
@@ -70,7 +70,8 @@ class RelativeMahalanobisScore(Score):
         moments = known.moments[kind]
         self._kind = kind
         self._classes = fit_gaussians(moments.means, moments.covariance_within, moments.total)
-        self._background = fit_gaussians(moments.mean[None], moments.covariance, moments.total)
+        between = moments.covariance - moments.covariance_within
+        self._background = fit_background(moments.mean, moments.covariance_within, between, moments.total)
 
     def ood_score(self, outputs: Outputs) -> Floats:
         """The difference of squared distances."""
