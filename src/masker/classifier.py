@@ -383,6 +383,9 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         detector = model.detector("threshold_")
         self._model = model.with_detector(replace(detector, calibration=detector.calibration.with_threshold(threshold)))
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
     def _fitted(self) -> Model:
         if not hasattr(self, "_model"):
             raise MaskerError("this classifier is not trained yet; call fit(texts, labels) or MaskerClassifier.load")

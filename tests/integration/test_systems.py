@@ -57,7 +57,7 @@ def fitted(settings_of):
 
 
 def state(classifier: MaskerClassifier) -> dict[str, torch.Tensor]:
-    weights = classifier._scorer.weights()
+    weights = classifier._model.system.scorer.weights()
     native = weights.native.state_dict() if hasattr(weights.native, "state_dict") else {}
     return {**native, **weights.tensors, **classifier._tensors}
 
