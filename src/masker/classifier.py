@@ -242,6 +242,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 model.classes,
                 detector.calibration,
                 {name: model.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()},
+                separate=detector.held_out.separate,
                 temperature=detector.temperature,
                 resamples=resamples,
                 seed=seed,

@@ -92,9 +92,7 @@ class TestNetworkScores:
     def test_rebuilt_from_stored_statistics_it_says_the_same(self, name):
         first = known()
         again = Known.from_arrays(first.to_arrays())
-        np.testing.assert_array_equal(
-            make(name, again).ood_score(STRANGE), make(name, first).ood_score(STRANGE)
-        )
+        np.testing.assert_array_equal(make(name, again).ood_score(STRANGE), make(name, first).ood_score(STRANGE))
 
     @pytest.mark.parametrize("name", SCORE_NAMES)
     def test_reads_no_more_than_it_says(self, name):

@@ -31,6 +31,7 @@ def evaluate_classification(
     calibration: Calibration,
     ood: dict[str, Judgement],
     *,
+    separate: bool = True,
     temperature: float = 1.0,
     resamples: int,
     seed: int,
@@ -43,6 +44,7 @@ def evaluate_classification(
         classes: Class names in the order of the columns.
         calibration: The decision rule.
         ood: What it says of each out-of-distribution set, by name.
+        separate: Whether the documents that it was calibrated on had no other use.
         temperature: What logits were divided by for the confidence.
         resamples: Bootstrap resamples behind each interval.
         seed: Seed of the resampling.
@@ -59,7 +61,7 @@ def evaluate_classification(
         ),
         "threshold": calibration.threshold,
         "rejected": float(test.rejected.mean()),
-        "false_alarms": _false_alarms(test, best, classes, calibration),
+        "false_alarms": _false_alarms(test, best, classes, calibration, separate),
         "confidence": {},
         "selective": {},
         "ood": {},
@@ -83,13 +85,14 @@ def evaluate_classification(
 
 
 def _false_alarms(
-    test: Judgement, predicted: npt.NDArray[np.int64], classes: Sequence[str], calibration: Calibration
+    test: Judgement, predicted: npt.NDArray[np.int64], classes: Sequence[str], calibration: Calibration, separate: bool
 ) -> dict[str, Any]:
     """The rate that was promised and the one that the test documents show, with its exact interval."""
     report: dict[str, Any] = {
         "asked": calibration.false_alarm_rate,
         "promised": calibration.promised,
         "held_out": len(calibration.scores),
+        "separate": separate,
         "realised": _share(test.rejected),
     }
     if calibration.by_class.any():
