@@ -83,8 +83,8 @@ def test_calibrate_changes_the_model(place, model):
 def test_calibrate_into_a_copy_without_labels_by_class(place, model, tmp_path):
     before = (place / "model" / "masker.json").read_text()
     copy = str(tmp_path / "copy")
-    done = run("calibrate", str(place / "model"), str(place / "unlabelled.jsonl"), "--class-conditional", "--output", copy,
-               "--false-alarm-rate", "0.2", "--score", "mahalanobis")  # fmt: skip
+    done = run("calibrate", str(place / "model"), str(place / "unlabelled.jsonl"), "--class-conditional", "--output",
+               copy, "--false-alarm-rate", "0.2", "--score", "mahalanobis")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "score mahalanobis" in done.stdout and f"model: {copy}" in done.stdout
     assert (place / "model" / "masker.json").read_text() == before
@@ -105,7 +105,7 @@ def test_refusals_are_one_line_and_change_nothing(place, model, tmp_path):
     before = (Path(model) / "masker.json").read_text()
     new = str(place / "new.jsonl")
     assert "Did you mean 'energy'" in one_line(run("predict", model, new, "--score", "enrgy"))
-    assert "Did you mean 'energy'" in one_line(run("calibrate", model, new, "--score", "enrgy"))
+    assert "'energy'" in one_line(run("calibrate", model, new, "--score", "enrgy"))
     assert "--statistics" in one_line(run("calibrate", model, new, "--score", "knn-layers"))
     foreign = write_jsonl(tmp_path / "foreign.jsonl", ["a"], ["eggs"])
     assert "'eggs' is none of the model's classes" in one_line(run("calibrate", model, str(foreign)))

@@ -28,7 +28,7 @@ def test_thresholds_by_hand():
 
 
 def test_p_values_by_hand():
-    """10.5 in class 0: none of ten is as high, 1/11. In class 1: all ten are, 1. In class 2 and all: ten of 20, 11/21."""
+    """10.5 in class 0: none of ten is as high, 1/11. In class 1 all ten are: 1. Class 2 and all: ten of 20, 11/21."""
     scores = np.full(3, 10.5)
     assert rule().p_values(scores, np.arange(3)) == pytest.approx([1 / 11, 1.0, 11 / 21])
     assert rule(class_conditional=False).p_values(scores, np.arange(3)) == pytest.approx([11 / 21] * 3)

@@ -17,7 +17,7 @@ CENTRES = np.array([[6.0, 0, 0, 0], [0, 6.0, 0, 0], [0, 0, 6.0, 0]])
 
 
 def documents(count, seed, *, shift=0.0, certain=True, style=0.0):
-    """Logits that know the class or nothing; features of the classes, moved by ``shift``; style in the middle layers."""
+    """Logits that know the class or nothing; features of the classes, moved by ``shift``; style in middle layers."""
     draw = np.random.default_rng(seed)
     labels = np.arange(count) % 3
     logits = 3 * np.eye(3)[labels] * certain + draw.normal(size=(count, 3))

@@ -122,7 +122,7 @@ class TestStatistics:
 
     def test_moments_against_numpy(self):
         moments, rows = known().moments["mean"], TRAIN.features["mean"].astype(np.float64)
-        means = np.stack([rows[LABELS == label].mean(axis=0) for label in range(3)])
+        means = np.stack([rows[label == LABELS].mean(axis=0) for label in range(3)])
         np.testing.assert_allclose(moments.means, means, rtol=1e-6)
         np.testing.assert_allclose(moments.covariance_within, np.cov((rows - means[LABELS]).T, bias=True), atol=1e-7)
         np.testing.assert_allclose(moments.covariance, np.cov(rows.T, bias=True), atol=1e-7)

@@ -17,7 +17,7 @@ REFERENCE = np.arange(1.0, 21.0)
 def test_by_hand():
     """Scores 1 ... 20: the tail is the two highest, q = 18, excesses 1 and 2, so the width is 1.5.
 
-    p(18) = (1 + 3) / 21. Of 21: log(21 / 4) + 3 / 1.5. Half way between 10 and 11: the mean of log(21 / 12), log(21 / 11).
+    p(18) = (1 + 3) / 21. Of 21: log(21 / 4) + 3 / 1.5. Between 10 and 11: the mean of log(21 / 12) and log(21 / 11).
     """
     u = Surprise(REFERENCE)
     expected = [math.log(21 / 4), math.log(21 / 4) + 2, (math.log(21 / 12) + math.log(21 / 11)) / 2, 0.0]
@@ -44,7 +44,7 @@ def test_equal_references_still_tell_what_lies_beyond(reference):
 
 
 def test_joint_by_hand():
-    """Lead: u(18) = log(21 / 4). Guard with offset log 4: u(18) - log 4 = log(21 / 16); u(10) = log(21 / 12) is less."""
+    """Lead: u(18) = log(21 / 4). Guard, offset log 4: u(18) - log 4 = log(21 / 16); u(10) = log(21 / 12) is less."""
     joint = JointSurprise({"a": REFERENCE, "b": REFERENCE}, {"a": 0.0, "b": math.log(4)})
     scores = joint({"a": np.array([18.0, 18.0]), "b": np.array([18.0, 10.0])})
     np.testing.assert_allclose(scores, [math.log(21 / 4) + math.log(21 / 16), math.log(21 / 4)])
@@ -67,7 +67,7 @@ def test_joint_score_reads_what_its_members_read():
             return outputs.features[self.features[0]][:, 0]
 
     members = [Column("a", "cls"), Column("b", "middle"), Column("c", "cls")]
-    recipe = Recipe({name: 0.0 for name in "abc"}, {name: REFERENCE for name in "abc"})
+    recipe = Recipe(dict.fromkeys("abc", 0.0), dict.fromkeys("abc", REFERENCE))
     joint = JointScore(members, recipe)
     assert joint.features == ("cls", "middle") and joint.name == "auto"
     outputs = Outputs(np.zeros((1, 2)), {"cls": np.array([[18.0]]), "middle": np.array([[0.0]])})
