@@ -25,6 +25,7 @@ ORDER = [
     "training",
     "baselines",
     "scoring",
+    "audit",
     "systems",
     "model",
     "classifier",

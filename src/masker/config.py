@@ -112,6 +112,8 @@ class LossSettings(_Section):
     lambda_mkr: float = Field(default=1e-3, ge=0.0)
     lambda_mer: float = Field(default=1e-3, ge=0.0)
     mkr_reduction: Literal["sum", "mean"] = "sum"
+    #: What MER asks of f_doc where only keywords are left: all classes alike (the paper), or none of them.
+    mer_target: Literal["uniform", "no-class"] = "uniform"
     #: What to do with the keyword-masked view: reconstruct its keywords (the paper) or classify it (an ablation).
     keyword_view: Literal["reconstruct", "augment"] = "reconstruct"
     class_weights: Literal["none", "balanced"] = "none"
@@ -122,6 +124,8 @@ class TrainingSettings(_Section):
 
     method: Method = "masker"
     epochs: int | None = Field(default=None, ge=1)
+    #: Whether MASKER goes on from the vanilla model that gave the keywords, or starts from the encoder (the paper).
+    warm_start: bool = False
     #: Documents of one batch over all processes together: how many processes train changes the speed, not the result.
     batch_size: int = Field(default=16, ge=1)
     gradient_accumulation: int = Field(default=1, ge=1)
@@ -177,6 +181,27 @@ class BaselineSettings(_Section):
     ocsvm_components: int = Field(default=500, ge=1)
 
 
+class AuditSettings(_Section):
+    """How a classifier is audited. No part of :class:`Settings`: an audit trains nothing."""
+
+    #: ``occlusion``, ``attention``, ``frequency``, or a file of words or a model folder whose keywords are taken.
+    keywords: str = "occlusion"
+    per_class: int = Field(default=10, ge=1)
+    #: Documents drawn from the data; half of them give the keywords, the other half is measured.
+    documents: int = Field(default=1000, ge=2)
+    #: Whether a masked word is replaced by the mask token or left out.
+    masking: Literal["mask", "drop"] = "drop"
+    #: The shares of the keywords that are masked one after the other.
+    shares: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = (0.25, 0.5, 0.75, 1.0)
+    #: Words of a class that occlusion tries, for each keyword that is wanted.
+    candidates_per_keyword: int = Field(default=5, ge=1)
+    #: Documents that must have a word before it may become a keyword.
+    minimum_documents: int = Field(default=2, ge=1)
+    examples_per_class: int = Field(default=3, ge=0)
+    resamples: int = Field(default=1000, ge=1)
+    seed: int = Field(default=0, ge=0, lt=2**32)
+
+
 class Settings(_Section):
     """All settings of one training run."""
 
@@ -215,6 +240,11 @@ class Settings(_Section):
                 f"training.method={method} has a score of its own; got detection.score={self.detection.score}, "
                 "so leave it out"
             )
+        if self.loss.mer_target == "no-class" and self.model.head == "multi-class":
+            raise ValueError(
+                "loss.mer_target=no-class needs model.head=one-vs-rest: a softmax always names a class; "
+                "use mer_target=uniform"
+            )
         if self.detection.rule == "published" and method not in METHODS_WITH_RULE:
             raise ValueError(
                 f"detection.rule=published needs a method with such a rule ({', '.join(METHODS_WITH_RULE)}); "
@@ -229,7 +259,8 @@ class Settings(_Section):
             return self.training.epochs
         if self.is_convolutional:
             return CONVOLUTION_EPOCHS
-        return MASKER_EPOCHS if self.training.method == "masker" else VANILLA_EPOCHS
+        whole = self.training.method == "masker" and not self.training.warm_start
+        return MASKER_EPOCHS if whole else VANILLA_EPOCHS
 
     @property
     def is_convolutional(self) -> bool:
@@ -239,8 +270,12 @@ class Settings(_Section):
 
     @property
     def vanilla_stage_epochs(self) -> int:
-        """Epochs of the vanilla model that only gives attention keywords: half of MASKER's, as in the paper."""
-        return (self.epochs + 1) // 2 if self.training.method == "masker" else self.epochs
+        """Epochs of the vanilla model that gives attention keywords: half of MASKER's, as in the paper.
+
+        A warm start goes on with as many again.
+        """
+        halved = self.training.method == "masker" and not self.training.warm_start
+        return (self.epochs + 1) // 2 if halved else self.epochs
 
 
 def build_settings(

@@ -45,6 +45,11 @@ def test_train_predict_evaluate(method, folder, tiny_backbones):
     report = json.loads(done.stdout)
     assert 0.0 <= report["ood"]["ood"]["auroc"]["value"] <= 1.0
     assert report["rejected"] == pytest.approx(sum(row["is_ood"] for row in rows) / 18)
+    done = run("audit", str(model), str(folder / "test.jsonl"), "--json", "--output", str(folder / f"{method}-audit"))
+    if method == "ocsvm":
+        assert "no network that could be audited" in one_line(done)
+    else:
+        assert 0.0 <= json.loads(done.stdout)["reliance"]["reliance"]["value"] <= 1.0
 
 
 def test_refusals_are_one_line(folder, tiny_backbones):

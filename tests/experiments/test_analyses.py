@@ -10,6 +10,7 @@ import pytest
 
 from masker.data import Documents
 from masker.data.encoding import encode
+from masker.errors import ConfigError
 from masker.experiments import analyses
 from masker.experiments.reproduce import reproduce
 from masker.modeling.backbone import load_tokenizer
@@ -25,13 +26,13 @@ VANILLA = {"vanilla": {"title": "vanilla", "settings": {"training": {"method": "
 
 @pytest.fixture
 def analysed(corpora, tiny_recipe, tmp_path):
-    def run(kind, *, systems=VANILLA, sets=TESTS, **options):
+    def run(kind, *, systems=VANILLA, sets=TESTS, comparisons=(), **options):
         path = tiny_recipe(
             kind,
             analysis={"kind": kind, "figure": f"fig:{kind}", "options": options},
             sources={"Topics": {"train": {"corpus": "topics", "split": "train"}, "tests": sets}},
             systems=systems,
-            comparisons=[],
+            comparisons=list(comparisons),
             metrics=[],
             table=None,
             scale={"seeds": [0]},
@@ -125,6 +126,49 @@ def test_mean_attention_is_the_sum_over_documents_with_the_word(tiny_backbones, 
     found = analyses.attended_words(folder, 16, documents, {"d": documents}, count=2)["words"]["d"]
     assert [row["word"] for row in found["sum"]] == ["moon", "bread"]
     assert [(row["word"], row["score"]) for row in found["mean"]] == [("bread", 1.2), ("moon", 1.0)]
+
+
+BOTH = {**VANILLA, "masker": {"title": "MASKER", "settings": {"training": {"method": "masker"}}}}
+QUESTION = [{"system": "masker", "baseline": "vanilla", "metric": "reliance"}]
+
+
+def test_reliance_of_all_systems_on_the_same_keywords(analysed):
+    outcome, text = analysed(
+        "reliance", systems=BOTH, comparisons=QUESTION,
+        keywords=["training", "occlusion"], masking=["drop"], documents=24, per_class=2,
+    )  # fmt: skip
+    vanilla, masker = outcome.summary["analysis"]
+    for row in (vanilla, masker):
+        assert [(audit["keywords"], audit["masking"]) for audit in row["audits"]] == [
+            ("training", "drop"),
+            ("occlusion", "drop"),
+        ]
+        assert [audit["measured_documents"] for audit in row["audits"]] == [24, 12]
+        assert list(row["documents"]) == ["known"], "the test set of the training domain alone"
+    same = [row["audits"][0] for row in (vanilla, masker)]
+    assert same[0]["keyword_share"] == same[1]["keyword_share"] > 0
+    stages = [outcome.plan.graph.stages[run.goal] for run in outcome.plan.runs]
+    assert stages[0].depends_on[1] == stages[1].depends_on[1], "one keyword stage for both"
+    assert [(row["keywords"], row["units"]) for row in outcome.summary["comparisons"]] == [
+        ("training", 1),
+        ("occlusion", 1),
+    ]
+    expected = same[0]["reliance"]["value"] - same[1]["reliance"]["value"]
+    assert outcome.summary["comparisons"][0]["difference"] == pytest.approx(expected, abs=1e-4)
+    assert "| Topics" in text and "reliance, MASKER" in text and "MASKER minus vanilla" in text
+
+
+def test_what_the_analysis_of_reliance_cannot_do(analysed):
+    for words, arguments in (
+        (r"options\.masking", {"keywords": ["training"]}),
+        (r"options\.keywords", {"keywords": ["atention"], "masking": ["drop"]}),
+        ("needs a system of method masker or residual", {"keywords": ["training"], "masking": ["drop"]}),
+        ("compared by the analysis 'reliance'", {
+            "keywords": ["training"], "masking": ["drop"], "systems": BOTH,
+            "comparisons": [{"system": "masker", "baseline": "vanilla", "metric": "auroc"}]}),
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match=words):
+            analysed("reliance", **arguments)
 
 
 def test_keyword_lists_side_by_side_without_matplotlib(analysed, monkeypatch, caplog):

@@ -105,6 +105,40 @@ def test_class_ratio_of_the_scale_and_unseen_classes(corpora, tiny_recipe):
     assert foreign.class_names == ["food", "space"], "a corpus without a ratio is not split"
 
 
+def test_each_seed_may_know_other_classes(corpora, tiny_recipe):
+    def known_classes(**recipe):
+        path = tiny_recipe(scale={"class_ratio": 0.5}, **recipe)
+        plan = plan_recipe(load_recipe(path), "small", seeds=[0, 1, 2, 3])
+        found = []
+        for run in plan.runs:
+            if run.system == "vanilla":
+                inputs = plan.graph.stages[run.goal].inputs
+                seen = read_selections(inputs["tests"]["known classes"]).class_names
+                unseen = read_selections(inputs["ood"]["unseen classes"]).class_names
+                train = plan.graph.stages[plan.graph.stages[run.goal].depends_on[0]].inputs["data"]
+                assert read_selections([train]).class_names == seen and not set(seen) & set(unseen)
+                found.append(tuple(seen))
+        return found
+
+    once, by_seed = known_classes(), known_classes(split_by_seed=True)
+    assert len(set(once)) == 1 < len(set(by_seed))
+    assert by_seed[0] == once[0]
+
+
+def test_a_warm_start_depends_on_the_model_that_gave_the_keywords(corpora, tiny_recipe):
+    warm = {"training": {"method": "masker", "warm_start": True, "epochs": 2}}
+    path = tiny_recipe(systems={
+        "vanilla": {"title": "v", "settings": {"training": {"method": "vanilla", "epochs": 2}}},
+        "masker": {"title": "m", "settings": warm},
+    })  # fmt: skip
+    plan = plan_recipe(load_recipe(path), "small", seeds=[0])
+    assert kinds(plan) == {"train": 2, "evaluate": 2, "keywords": 1}
+    stages = plan.graph.stages
+    vanilla, masker = (stages[stages[run.goal].depends_on[0]] for run in plan.runs)
+    keywords, start = masker.depends_on
+    assert stages[keywords].depends_on == (vanilla.id,) and start == vanilla.id
+
+
 def test_stand_ins_genres_labels_and_joined_splits(corpora, tiny_recipe):
     path = tiny_recipe(
         sources={"S": {

@@ -21,7 +21,7 @@ TABLES = [name for name in RECIPES if load_recipe(name).analysis is None]
 def test_there_is_one_for_each_table_and_figure():
     expected = (
         "ood-ablation ood-main split-ratio classification-accuracy cross-domain-ablation cross-domain nli stsb "
-        "keyword-comparison keyword-heatmap tsne attention-analysis context-form"
+        "keyword-comparison keyword-heatmap tsne attention-analysis context-form reliance"
     )
     assert sorted(expected.split()) == RECIPES
     answered = {table for name in RECIPES for table in load_recipe(name).paper_tables}
@@ -135,6 +135,14 @@ def test_small_ablation_shares_its_models_with_the_small_main_table(monkeypatch)
     ]
     main, ablation = ({i for i, stage in plan.graph.stages.items() if stage.kind == "train"} for plan in plans)
     assert main == ablation and len(main) == 6
+
+
+def test_reliance_audits_the_models_of_context_form(monkeypatch):
+    """Run together, the two recipes train vanilla and MASKER once; the longer vanilla training is new."""
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    plans = [plan_recipe(load_recipe(name), "small", fetch=False) for name in ("reliance", "context-form")]
+    trained, others = ({i for i, stage in plan.graph.stages.items() if stage.kind == "train"} for plan in plans)
+    assert len(trained & others) == 12 and len(trained) == 18
 
 
 def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):

@@ -10,7 +10,21 @@ import pytest
 from masker.errors import ConfigError
 from masker.experiments.recipe import recipe_names
 from masker.experiments.summary import dumps_summary
-from masker.report.page import MAX_BYTES, NOTES, ORDER, PAGE, RESULTS, add_results, main, make_page, read_notes
+from masker.report.page import (
+    END,
+    MAX_BYTES,
+    NOTES,
+    ORDER,
+    PAGE,
+    PAGES_WITH_TABLES,
+    RESULTS,
+    add_results,
+    fill_tables,
+    main,
+    make_page,
+    marker,
+    read_notes,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,6 +91,44 @@ def test_the_committed_page_is_the_one_that_the_committed_results_make():
     assert (ROOT / PAGE).read_text(encoding="utf-8") == make_page(ROOT / RESULTS, ROOT / NOTES)
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES_WITH_TABLES if (ROOT / page).is_file()])
+def test_tables_in_pages_are_made_from_the_committed_results(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert text.count("made by make reproduce-page -->") == text.count(END) > 0
+    assert fill_tables(text, ROOT / RESULTS) == text
+
+
+def test_what_is_written_by_hand_around_a_table_stays(tmp_path):
+    start = marker("reliance")
+    text = f"before\n\n{start}\n\nold\n\n{END}\n\nbehind\n\n{marker('nli')}\n{END}\n"
+    empty = fill_tables(text, tmp_path)
+    assert empty.startswith(f"before\n\n{start}\n\nNot run yet.\n\n{END}\n\nbehind\n")
+    assert empty.count("Not run yet.") == 2
+    audit = {"keywords": "frequency", "masking": "drop", **{part: {"value": 0.25} for part in ("kept", "lost")}}
+    rows = [
+        {"train": "Letters", "system": system, "seed": seed, "audits": [{**audit, "reliance": {"value": value}}]}
+        for system, seed, value in (("vanilla", 0, 0.3), ("vanilla", 1, 0.5), ("masker", 0, 0.1), ("masker", 1, 0.2))
+    ]
+    comparison = {
+        "system": "masker", "baseline": "vanilla", "metric": "reliance", "keywords": "frequency", "masking": "drop",
+        "cells": 2, "wins": 2, "difference": 0.25, "units": 2, "p_value": 0.5, "smallest_p": 0.5,
+    }  # fmt: skip
+    summary = {key: SUMMARY[key] for key in ("format", "scale", "setting", "provenance")}
+    summary |= {"recipe": "reliance", "title": "t", "systems": {"vanilla": "vanilla", "masker": "MASKER"}}
+    summary |= {"analysis": rows, "comparisons": [comparison]}
+    (tmp_path / "reliance.small.json").write_text(dumps_summary(summary))
+    filled = fill_tables(text, tmp_path)
+    assert filled.startswith(f"before\n\n{start}\n") and f"\n{END}\n\nbehind\n" in filled
+    assert filled.count("Not run") == 1
+    row = next(line for line in filled.splitlines() if line.startswith("| Letters"))
+    assert [cell.strip() for cell in row.split("|")][3:8] == [
+        "left out", "0.40 ± 0.14", "0.15 ± 0.07", "0.25 ± 0.00", "0.25 ± 0.00",
+    ]  # fmt: skip
+    row = next(line for line in filled.splitlines() if line.startswith("| MASKER minus vanilla"))
+    assert "so few runs cannot show" in row and row.endswith("|     -0.250 |                 2 of 2 |")
+    assert fill_tables(filled, tmp_path) == filled
+
+
 def test_committed_results_are_small_and_known():
     for path in (ROOT / RESULTS).glob("*.json"):
         assert path.stat().st_size <= MAX_BYTES
@@ -85,7 +137,11 @@ def test_committed_results_are_small_and_known():
 
 def test_the_command_writes_the_page_and_refuses_a_wrong_folder(output, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    page = tmp_path / PAGES_WITH_TABLES[0]
+    page.parent.mkdir()
+    page.write_text(f"{marker('reliance')}\n{END}\n")
     main([str(output)])
+    assert "Not run yet." in page.read_text()
     assert "61.0 (77.4)" in (tmp_path / PAGE).read_text()
     with pytest.raises(SystemExit) as stop:
         main([str(tmp_path / "nowhere")])

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from masker import Documents, MaskerClassifier
+from masker.errors import ConfigError
 from masker.training.methods import train_method
 from masker.training.trainer import MaskerTrainer
 from tests.conftest import make_corpus
@@ -60,6 +61,42 @@ def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path
         documents, CLASSES, tiny_settings(training=common, keywords={"source": "frequency"}), tmp_path / "on"
     )
     assert not torch.equal(weights(on)["classifier.weight"], weights(vanilla)["classifier.weight"])
+
+
+def test_a_warm_start_goes_on_from_the_vanilla_model(documents, tiny_settings, tmp_path, monkeypatch):
+    from masker.training import methods
+
+    before: dict[str, dict[str, torch.Tensor]] = {}
+    original = methods._train_stage
+
+    def spied(stage, settings, backbone, *args):
+        before[stage] = {name: tensor.clone() for name, tensor in backbone.classifier.state_dict().items()}
+        return original(stage, settings, backbone, *args)
+
+    vanilla = train_method(
+        documents, CLASSES, tiny_settings(training={"epochs": 2, "method": "vanilla"}), tmp_path / "vanilla"
+    )
+    folder = tmp_path / "model"
+    vanilla.network.classifier.save_pretrained(folder)
+    vanilla.backbone.tokenizer.save_pretrained(folder)
+    monkeypatch.setattr(methods, "_train_stage", spied)
+    warm = {"epochs": 2, "warm_start": True}
+    choices = {
+        "attention": {},
+        "frequency": {"source": "frequency"},
+        "named": {"source": "frequency", "attention_model": str(folder)},
+    }
+    results = {}
+    for name, keywords in choices.items():
+        settings = tiny_settings(training=warm, keywords=keywords)
+        results[name] = weights(train_method(documents, CLASSES, settings, tmp_path / name))
+        assert_same(before["masker"], weights(vanilla))
+        assert not torch.equal(results[name]["classifier.weight"], weights(vanilla)["classifier.weight"])
+    assert_same(results["frequency"], results["named"])
+
+    two = documents.take([row for row, label in enumerate(documents.labels) if label != "food"])
+    with pytest.raises(ConfigError, match="has 3 outputs and these documents need 2"):
+        train_method(two, ["space", "sport"], tiny_settings(training=warm, keywords=choices["named"]), tmp_path / "two")
 
 
 class Killed(Exception):

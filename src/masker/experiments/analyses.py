@@ -12,6 +12,7 @@ from masker.data import Documents
 from masker.data.encoding import Encoded, encode
 from masker.errors import ConfigError
 from masker.keywords.frequency import class_token_counts
+from masker.keywords.rates import keyword_rates
 from masker.keywords.selection import excluded_tokens, token_word, top_tokens
 from masker.modeling.backbone import load_classifier, load_tokenizer
 from masker.modeling.inference import content_special_ids
@@ -48,9 +49,8 @@ def class_keyword_rates(
     for set_name, documents in sets.items():
         targets = documents.class_names
         counts = _content_counts(tokenizer, documents, targets, max_length)
-        for target, row in zip(targets, counts, strict=True):
-            for source, tokens in chosen.items():
-                rates[source][f"{set_name}: {target}"] = round(100.0 * float(row[tokens].sum() / max(1, row.sum())), 4)
+        for source, row in keyword_rates(counts, [f"{set_name}: {target}" for target in targets], chosen).items():
+            rates[source] |= row
     words = {name: [token_word(tokenizer, token) for token in tokens] for name, tokens in chosen.items()}
     return {"keywords": words, "rates": rates}
 

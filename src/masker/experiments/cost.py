@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from masker.config import Settings
+from masker.experiments.recipe import RelianceOptions
 
 TOKENS = 64
 #: A document of an epoch of vanilla training, and each masked view beside it.
-DOCUMENT_MS = 10.0
-VIEW_MS = 8.5
+DOCUMENT_MS = 17.0
+VIEW_MS = 14.5
 #: A residual ensemble also asks its frozen biased model, and trains that one on part of the documents first.
-RESIDUAL_MS = 16.0
+RESIDUAL_MS = 27.0
 #: A convolutional network, or a support vector machine over bags of words.
 SHALLOW_MS = 2.0
 #: A document that is classified, or whose attention is read.
-SCORE_MS = 4.0
+SCORE_MS = 5.0
 #: Opening an encoder; writing a checkpoint, once an epoch.
 OPEN_S = 3.0
 CHECKPOINT_S = 1.5
@@ -29,6 +30,8 @@ CHECKPOINT_S = 1.5
 BASE_SIZE = 8.0
 #: Placing a thousand embeddings in the plane.
 TSNE_S = 15.0
+#: Texts that an audit makes of a document, about: its views, and one text for each of its keywords.
+AUDIT_TEXTS = 15.0
 
 #: Tokens of a typical document of each corpus.
 TYPICAL_TOKENS = {
@@ -95,6 +98,12 @@ def scoring_seconds(sets: Sequence[Sequence[dict[str, Any]]], settings: Settings
     return (
         OPEN_S + sum(rows_of(parts) * SCORE_MS * _scale(parts, settings, encoder=not shallow) for parts in sets) / 1000
     )
+
+
+def audit_seconds(parts: Sequence[dict[str, Any]], settings: Settings, options: RelianceOptions) -> float:
+    """Auditing a model on a test set, once for every kind of keywords and every masking."""
+    documents = min(rows_of(parts), options.documents) * len(options.keywords) * len(options.masking)
+    return OPEN_S + documents * AUDIT_TEXTS * SCORE_MS * _scale(parts, settings) / 1000
 
 
 def _scale(parts: Sequence[dict[str, Any]], settings: Settings, *, encoder: bool = True) -> float:

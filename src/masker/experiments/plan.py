@@ -18,8 +18,8 @@ from masker.config import Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
 from masker.experiments.paper_detection import paper_detection, without_paper_detection
-from masker.experiments.recipe import Backbone, Recipe, Scale, Source, System
-from masker.experiments.selection import plan_selection
+from masker.experiments.recipe import Backbone, Recipe, RelianceOptions, Scale, Source, System
+from masker.experiments.selection import SELECTION_SEED, plan_selection
 from masker.experiments.stages import Graph, Stage, make_stage
 
 #: Bootstrap resamples behind each interval of an evaluation.
@@ -135,22 +135,29 @@ class _Planner:
         seed: int,
     ) -> Run:
         settings = run_settings(self.recipe, self.scale, source, system, backbone, seed, self.overrides)
-        data = plan_selection(source.train, self.scale, self.scale.train_documents, fetch=self.fetch)
+        class_seed = seed if self.recipe.split_by_seed else SELECTION_SEED
+        data = self._select(source.train, self.scale.train_documents, class_seed)
         where = " · ".join((source_name, *([Path(backbone.model).name] if column else []), f"seed {seed}"))
         analysis = self.recipe.analysis
-        tests = {name: self._test_set(parts) for name, parts in source.tests.items()}
-        ood = {name: planned for name, parts in source.ood.items() if (planned := self._test_set(parts))}
+        tests = {name: self._test_set(parts, class_seed) for name, parts in source.tests.items()}
+        ood = {name: planned for name, parts in source.ood.items() if (planned := self._test_set(parts, class_seed))}
         if analysis is not None and analysis.kind == "keywords":
             goal = self._keywords(data, settings, f"{system_name} · {where}")
         else:
-            model = self._train(data, settings, f"{system_name} · {where}")
+            parents = [self._train(data, settings, f"{system_name} · {where}").id]
             inputs: dict[str, Any] = {"tests": tests, "ood": ood}
             kind = "evaluate" if analysis is None else analysis.kind
             inputs |= {"resamples": RESAMPLES} if analysis is None else {"train": data, "options": analysis.options}
             seconds = cost.scoring_seconds([*tests.values(), *ood.values()], settings)
             seconds += cost.TSNE_S if kind == "tsne" else 0.0
+            if analysis is not None and kind == "reliance":
+                parents.append(self._training_keywords(data, source, backbone, seed, where).id)
+                options = RelianceOptions.model_validate(analysis.options)
+                home = next(iter(tests.items()))  # a model is asked what it leans on where it is at home
+                inputs = {"tests": dict([home]), "ood": {}, "options": options.model_dump(mode="json")}
+                seconds = cost.audit_seconds(home[1], settings, options)
             title = f"{kind} {system_name} · {where}"
-            goal = self.graph.add(make_stage(kind, inputs, [model.id], title=title, seconds=seconds))
+            goal = self.graph.add(make_stage(kind, inputs, parents, title=title, seconds=seconds))
         self.graph.goals[goal.id] = None
         # The ratio is told even where it is 100 %: the paper's tables do so too.
         ratio = source.train.class_ratio
@@ -158,15 +165,20 @@ class _Planner:
         percent = None if ratio is None else round(100 * ratio)
         return Run(source_name, column, backbone.model, system_name, seed, goal.id, percent, (*tests, *ood))
 
-    def _test_set(self, parts: Sequence[Any]) -> list[dict[str, Any]]:
-        planned = [plan_selection(part, self.scale, self.scale.test_documents, fetch=self.fetch) for part in parts]
+    def _select(self, selection: Any, documents: int | None, class_seed: int) -> dict[str, Any]:
+        return plan_selection(selection, self.scale, documents, class_seed=class_seed, fetch=self.fetch)
+
+    def _test_set(self, parts: Sequence[Any], class_seed: int) -> list[dict[str, Any]]:
+        planned = [self._select(part, self.scale.test_documents, class_seed) for part in parts]
         # With all classes known there are no unseen ones.
         return [part for part in planned if part["classes"] == "seen" or part["class_ratio"] is not None]
 
     def _train(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:
         parents = []
         if settings.training.method in KEYWORD_METHODS and settings.keywords.source == "attention":
-            parents = [self._keywords(data, settings, title).id]
+            keywords = self._keywords(data, settings, title)
+            # A warm start goes on from the model that the keywords were read from.
+            parents = [keywords.id, *(keywords.depends_on if settings.training.warm_start else ())]
         if settings.training.method == "vanilla":
             settings = vanilla_settings(settings, settings.epochs)
         inputs = {"data": data, "settings": _with_epochs(settings)}
@@ -183,6 +195,16 @@ class _Planner:
         inputs = {"data": data, "settings": without_paper_detection(chooser.model_dump(mode="json"))}
         seconds = cost.scoring_seconds([[data]] if parents else [], settings)
         return self.graph.add(make_stage("keywords", inputs, parents, title=f"keywords {title}", seconds=seconds))
+
+    def _training_keywords(
+        self, data: dict[str, Any], source: Source, backbone: Backbone, seed: int, where: str
+    ) -> Stage:
+        """The keywords that the first system which trains with keywords is given, for all systems to be audited on."""
+        for name, system in self.recipe.systems.items():
+            settings = run_settings(self.recipe, self.scale, source, system, backbone, seed, self.overrides)
+            if settings.training.method in KEYWORD_METHODS:
+                return self._keywords(data, settings, f"{name} · {where}")
+        raise ConfigError(f"the analysis 'reliance' needs a system of method {' or '.join(KEYWORD_METHODS)}")
 
 
 def run_settings(
@@ -216,7 +238,7 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
             "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
             "model": settings.model.model_dump(),
             "loss": {"class_weights": settings.loss.class_weights},
-            "training": {**settings.training.model_dump(), "method": "vanilla", "epochs": epochs},
+            "training": {**settings.training.model_dump(), "method": "vanilla", "warm_start": False, "epochs": epochs},
             "detection": settings.detection.model_dump(exclude={"rule"}),
         }
     )

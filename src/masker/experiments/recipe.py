@@ -46,7 +46,8 @@ class Selection(_Part):
         genre: Only rows of these genres.
         labels: Only these classes.
         without_labels: All classes but these; left out before classes are drawn.
-        class_ratio: Share of the classes that is known; which ones is drawn with seed 0.
+        class_ratio: Share of the classes that is known; which ones is drawn with seed 0, or with the
+            seed of the run where the recipe says ``split_by_seed``.
         classes: The known (``seen``) or the other (``unseen``) classes.
         documents: At most so many, drawn with seed 0; ``None`` takes what the scale says.
     """
@@ -154,7 +155,7 @@ class Comparison(_Part):
 
     system: str
     baseline: str
-    metric: Metric
+    metric: Metric | Literal["reliance"]
 
 
 class TableLayout(_Part):
@@ -164,20 +165,50 @@ class TableLayout(_Part):
     columns: list[Key]
 
 
+class RelianceOptions(_Part):
+    """How the analysis ``reliance`` audits each model.
+
+    Attributes:
+        keywords: Kinds of keywords: ``training`` are those that the recipe's MASKER was trained with, the others are
+            found in the test set.
+        masking: Whether masked words are left out, replaced by the mask token, or one after the other.
+        documents: At most so many documents of the test set.
+        per_class: Keywords of a class, where they are found.
+        seed: Of the audit, the same for models of all training seeds.
+    """
+
+    keywords: list[Literal["training", "frequency", "occlusion", "attention"]] = Field(min_length=1)
+    masking: list[Literal["drop", "mask"]] = Field(min_length=1)
+    documents: int = Field(default=1000, ge=2)
+    per_class: int = Field(default=10, ge=1)
+    seed: int = Field(default=0, ge=0, lt=2**32)
+
+
 class Analysis(_Part):
-    """A figure of the paper: what is done with each model instead of measuring it.
+    """What is done with each model instead of measuring it, mostly for a figure of the paper.
 
     ========== =====================================================================================
     keywords   the ranked keywords of the training documents
     heatmap    how often the keywords of each class stand in the documents of each class
     tsne       document embeddings of two sets in the plane, and how far the sets are apart
     attention  the words of a test set that the model attends to most
+    reliance   how much the model leans on keywords (``masker audit``); systems are compared as in a table
     ========== =====================================================================================
     """
 
-    kind: Literal["keywords", "heatmap", "tsne", "attention"]
-    figure: str
+    kind: Literal["keywords", "heatmap", "tsne", "attention", "reliance"]
+    figure: str | None = None  # of the paper
     options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_options(self) -> Analysis:
+        if self.kind == "reliance":
+            try:
+                RelianceOptions.model_validate(self.options)
+            except ValidationError as error:
+                problem = error.errors()[0]
+                raise ValueError(f"options.{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+        return self
 
 
 class Recipe(_Part):
@@ -188,6 +219,8 @@ class Recipe(_Part):
     paper_tables: list[str] = Field(default_factory=list)
     preset: str | None = None
     settings: Layer = Field(default_factory=dict)
+    #: Whether each seed draws known classes of its own, so that the spread over seeds is one over classes too.
+    split_by_seed: bool = False
     sources: dict[str, Source] = Field(min_length=1)
     systems: dict[str, System] = Field(min_length=1)
     metrics: list[Metric] = Field(default_factory=list)
@@ -207,7 +240,10 @@ class Recipe(_Part):
                 for name in chosen or []:
                     if name not in known:
                         raise ValueError(f"a scale names '{name}', which is not among {', '.join(known)}")
+        audited = self.analysis is not None and self.analysis.kind == "reliance"
         for comparison in self.comparisons:
+            if (comparison.metric == "reliance") != audited:
+                raise ValueError("reliance is compared by the analysis 'reliance', and nothing else is compared by it")
             for name in (comparison.system, comparison.baseline):
                 if name not in self.systems:
                     raise ValueError(f"a comparison names '{name}', which is not among {', '.join(self.systems)}")

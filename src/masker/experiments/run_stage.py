@@ -12,6 +12,8 @@ from masker.classifier import MaskerClassifier
 from masker.config import Settings
 from masker.experiments import analyses
 from masker.experiments.paper_detection import with_paper_detection
+from masker.experiments.recipe import RelianceOptions
+from masker.experiments.reliance import audit_reliance
 from masker.experiments.selection import read_selections
 from masker.experiments.stages import (
     KEYWORDS,
@@ -24,6 +26,8 @@ from masker.experiments.stages import (
 )
 from masker.modeling.backbone import load_backbone
 from masker.modeling.checkpoint import load_manifest
+from masker.modeling.precision import use_bf16
+from masker.modeling.scorer import Backend
 from masker.progress import progress_bar
 from masker.provenance import provenance, source_commit
 
@@ -58,7 +62,10 @@ def run_stage(stage: Stage, output: Path) -> None:
 def _train(stage: Stage, partial: Path, output: Path) -> Result:
     settings = _settings(stage)
     if stage.depends_on:
-        settings = _with_keywords(settings, source=str(stage_folder(output, stage.depends_on[0]) / KEYWORDS))
+        keywords, *start = (stage_folder(output, parent) for parent in stage.depends_on)
+        settings = _with_keywords(settings, source=str(keywords / KEYWORDS))
+        if start:
+            settings = _with_keywords(settings, attention_model=str(start[0] / MODEL))
     documents = read_selections([stage.inputs["data"]], regression=settings.model.head == "regression")
     for leftover in partial.glob(f".{MODEL}.*"):  # of a save that was cut off
         shutil.rmtree(leftover)
@@ -98,7 +105,7 @@ def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
 
 def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
     folder = stage_folder(output, stage.depends_on[0]) / MODEL
-    classifier = MaskerClassifier.load(folder)
+    classifier = MaskerClassifier.load(folder, _backend(folder))
     regression = classifier.is_regression
     tests = {name: read_selections(parts, regression=regression) for name, parts in stage.inputs["tests"].items()}
     ood = {name: read_selections(parts) for name, parts in stage.inputs["ood"].items()}
@@ -118,6 +125,13 @@ def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
         "documents": {name: len(documents) for name, documents in sets.items()},
         "data_sha256": {name: documents.fingerprint() for name, documents in sets.items()},
     }
+
+
+def _backend(folder: Path) -> Backend:
+    """Documents are scored in the precision that the model was trained in."""
+    settings = Settings.model_validate(load_manifest(folder).manifest["settings"])
+    encoder = settings.training.method != "ocsvm" and not settings.is_convolutional
+    return "torch-bf16" if encoder and use_bf16(settings.training.precision) else "torch"
 
 
 def _detection(found: dict[str, Any]) -> dict[str, Any]:
@@ -143,6 +157,18 @@ def _analysis(analyse: Callable[..., Result]) -> Callable[[Stage, Path, Path], R
     return work
 
 
+def _reliance(stage: Stage, partial: Path, output: Path) -> Result:
+    model, keywords = (stage_folder(output, parent) for parent in stage.depends_on)
+    [(name, parts)] = stage.inputs["tests"].items()
+    documents = read_selections(parts)
+    options = RelianceOptions.model_validate(stage.inputs["options"])
+    return {
+        "audits": audit_reliance(model / MODEL, keywords / KEYWORDS, documents, options),
+        "documents": {name: len(documents)},
+        "data_sha256": {name: documents.fingerprint()},
+    }
+
+
 def _settings(stage: Stage) -> Settings:
     return Settings.model_validate(with_paper_detection(stage.inputs["settings"]))
 
@@ -158,4 +184,5 @@ _WORK: dict[str, Callable[[Stage, Path, Path], Result]] = {
     "heatmap": _analysis(analyses.class_keyword_rates),
     "tsne": _analysis(analyses.embed_in_plane),
     "attention": _analysis(analyses.attended_words),
+    "reliance": _reliance,
 }

@@ -17,19 +17,22 @@ from masker.data import Documents, class_split, fetch_corpus, find_corpus, read_
 from masker.errors import DataError
 from masker.experiments.recipe import Scale, Selection
 
-#: Seed of everything that is drawn once for all runs: known classes, and documents where a scale takes fewer.
+#: Seed of what is drawn once for all runs: documents where a scale takes fewer, and mostly the known classes.
 SELECTION_SEED = 0
 #: Corpora that are here already; asking for the others would start a download.
 _LOCAL = ("MASKER_DATA", "cache")
 
 
-def plan_selection(selection: Selection, scale: Scale, documents: int | None, *, fetch: bool) -> dict[str, Any]:
+def plan_selection(
+    selection: Selection, scale: Scale, documents: int | None, *, class_seed: int = SELECTION_SEED, fetch: bool
+) -> dict[str, Any]:
     """The selection at a scale, ready for the inputs of a stage.
 
     Args:
         selection: As the recipe has it.
         scale: Gives the stand-in and the class ratio.
         documents: At most so many, unless the selection says so itself.
+        class_seed: Draws the known classes.
         fetch: Whether a corpus that is not here may be downloaded; otherwise it goes without its sha256.
 
     Raises:
@@ -39,6 +42,8 @@ def plan_selection(selection: Selection, scale: Scale, documents: int | None, *,
     corpus = selection.corpus if stand_in is None else stand_in.corpus
     without = [*selection.without_labels, *([] if stand_in is None else stand_in.without_labels)]
     ratio = selection.class_ratio if scale.class_ratio is None or selection.class_ratio is None else scale.class_ratio
+    # All classes known is the same as no split by class.
+    ratio = None if ratio == 1.0 else ratio
     return {
         "corpus": corpus,
         "split": list(selection.split),
@@ -46,8 +51,9 @@ def plan_selection(selection: Selection, scale: Scale, documents: int | None, *,
         "genre": list(selection.genre),
         "labels": list(selection.labels),
         "without_labels": without,
-        # All classes known is the same as no split by class.
-        "class_ratio": None if ratio == 1.0 else ratio,
+        "class_ratio": ratio,
+        # Told only where it matters: a recipe that never splits, or splits once, keeps its stages.
+        **({} if ratio is None or class_seed == SELECTION_SEED else {"class_seed": class_seed}),
         "classes": selection.classes,
         "documents": documents if selection.documents is None else selection.documents,
     }
@@ -94,7 +100,7 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
     if part["without_labels"]:
         documents = _with_labels(documents, set(documents.class_names) - set(part["without_labels"]))
     if part["class_ratio"] is not None:
-        seen, unseen = class_split(documents, part["class_ratio"], SELECTION_SEED)
+        seen, unseen = class_split(documents, part["class_ratio"], part.get("class_seed", SELECTION_SEED))
         documents = seen if part["classes"] == "seen" else unseen
     if part["labels"]:
         documents = _with_labels(documents, set(part["labels"]))

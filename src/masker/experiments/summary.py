@@ -84,6 +84,8 @@ def summarise(plan: Plan, output: Path) -> dict[str, Any]:
     if plan.recipe.analysis is not None:
         content["figure"] = plan.recipe.analysis.figure
         content["analysis"] = [_analysed(run, results[run.goal]["result"]) for run in plan.runs]
+        if plan.recipe.comparisons:
+            content["comparisons"] = _reliance_comparisons(plan, results)
         return content
     assert plan.recipe.table is not None
     content["table"] = plan.recipe.table.model_dump()
@@ -138,6 +140,26 @@ def _comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
         if outcome is not None:
             figures = {name: round(value, 4) for name, value in outcome.as_dict().items()}
             found.append({**question.model_dump(), **figures})
+    return found
+
+
+def _reliance_comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
+    """The paired test for each kind of keywords and each masking; less reliance is better."""
+    found = []
+    for question in plan.recipe.comparisons:
+        values: dict[tuple[str, str], dict[str, dict[tuple[Any, Any], float]]] = {}
+        for run in plan.runs:
+            for audit in results[run.goal]["result"]["audits"]:
+                sides = values.setdefault((audit["keywords"], audit["masking"]), {})
+                unit = (run.source, run.backbone, run.seed)
+                sides.setdefault(run.system, {})[unit, ""] = audit["reliance"]["value"]
+        for (keywords, masking), sides in values.items():
+            outcome = compare_paired(
+                sides.get(question.system, {}), sides.get(question.baseline, {}), lower_is_better=True
+            )
+            if outcome is not None:
+                figures = {name: round(value, 4) for name, value in outcome.as_dict().items()}
+                found.append({**question.model_dump(), "keywords": keywords, "masking": masking, **figures})
     return found
 
 

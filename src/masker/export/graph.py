@@ -22,6 +22,7 @@ from torch import nn
 from masker.data.encoding import Encoded
 from masker.errors import ModelError
 from masker.export.rewrites import cut_document_token_early, document_token_nodes, split_layer_norms
+from masker.export.smoothing import smooth_activations
 from masker.masking.collator import pad_rows
 from masker.modeling.features import content_weights, document_features
 from masker.modeling.onnx_runtime import output_name, require_onnx
@@ -145,11 +146,18 @@ def fuse_graph(file: Path, target: Path, config: Any) -> dict[str, int]:
     return {name: int(count) for name, count in fused.items() if count}
 
 
-def quantize_graph(file: Path, target: Path) -> bool:
+def quantize_graph(file: Path, target: Path, batches: Sequence[Encoded], pad_id: int) -> bool:
     """Give the encoder's matrix products weights of 8 bits; writes ``target``.
 
-    Weights have one scale for each output, activations one that is found anew for each batch. Embeddings, the
-    classification head, and what works on the document token alone stay as they are: they cost little time, and decide.
+    Weights have one scale for each output, activations one that is found anew for each batch, after large features were
+    evened out (:mod:`masker.export.smoothing`). Embeddings, the classification head, and what works on the document
+    token alone stay as they are: they cost little time, and decide.
+
+    Args:
+        file: The graph as it is.
+        target: Where to.
+        batches: Documents that show which features are large.
+        pad_id: Vocabulary id of the padding token.
 
     Returns:
         Whether weights were held to 7 bits, which processors without 8-bit dot products (VNNI) need: their sums of
@@ -164,8 +172,9 @@ def quantize_graph(file: Path, target: Path) -> bool:
         model = onnx.load(str(file))
         whole = [node.name for node in model.graph.node if node.op_type == "Gemm"] + document_token_nodes(model)
         try:
+            smooth_activations(model, batches, pad_id, leave=whole)
             quantize_dynamic(
-                file,
+                model,
                 target,
                 op_types_to_quantize=["MatMul", "Attention"],
                 per_channel=True,

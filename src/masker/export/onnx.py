@@ -166,7 +166,7 @@ def _make(
     narrow: bool | None = None
     if int8:
         small = work / FILES["onnx-int8"]
-        narrow = quantize_graph(plain, small)
+        narrow = quantize_graph(plain, small, batches, tokenizer.pad_token_id)
         differences["onnx-int8"] = distance(small)
     files: dict[OnnxBackend, ExportedFile] = {}
     for backend, name in FILES.items():

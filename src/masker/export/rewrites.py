@@ -80,7 +80,7 @@ def cut_document_token_early(model: Any) -> int:
                     cut.add(name)
                 node.input[place] = f"{name}_document"
         nodes.append(node)
-    _replace_nodes(graph, nodes)
+    replace_nodes(graph, nodes)
     return len(less)
 
 
@@ -116,11 +116,12 @@ def split_layer_norms(model: Any) -> int:
         norm = [f"{name}_sum", weight, shift]
         nodes.append(onnx.helper.make_node("LayerNormalization", norm, [name], axis=-1, epsilon=epsilon))
         count += 1
-    _replace_nodes(model.graph, nodes)
+    replace_nodes(model.graph, nodes)
     return count
 
 
-def _replace_nodes(graph: Any, nodes: list[Any]) -> None:
+def replace_nodes(graph: Any, nodes: list[Any]) -> None:
+    """Give a graph these nodes, some of which may be its own."""
     copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
     del graph.node[:]
     graph.node.extend(copies)

@@ -1,10 +1,11 @@
-"""The paper's figures as words and small tables."""
+"""Analyses, most of them the paper's figures, as words and small tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from masker.report.markdown import markdown_table
+from masker.report.reliance import reliance_lines
 
 #: How many keywords a list shows.
 _SHOWN = 10
@@ -15,6 +16,8 @@ def analysis_lines(summary: dict[str, Any]) -> list[str]:
     rows = summary["analysis"]
     if "rates" in rows[0]:
         return [line for row in rows for line in (*_rates(row), "")][:-1]
+    if "audits" in rows[0]:
+        return reliance_lines(summary)
     if "silhouette" in rows[0]:
         return _silhouettes(rows, summary["systems"])
     if "words" in rows[0]:

@@ -1,8 +1,11 @@
-"""``docs/reproduction.md`` from the committed results: ``python -m masker.report.page`` (``make reproduce-page``).
+"""``docs/reproduction.md`` and the tables of recipes in other pages, from the committed results.
+
+``python -m masker.report.page`` (``make reproduce-page``) writes them.
 
 Each recipe has a section: a paragraph written by hand in ``docs/reproduction_notes.md`` under a heading with the
-recipe's name, then its table. ``python -m masker.report.page OUTPUT`` first takes over the summaries of an output
-folder of ``masker reproduce`` into ``results/reproduction``.
+recipe's name, then its table. Pages that are written by hand can have tables too, between the lines of :func:`marker`.
+``python -m masker.report.page OUTPUT`` first takes over the summaries of an output folder of ``masker reproduce`` into
+``results/reproduction``.
 """
 
 from __future__ import annotations
@@ -23,10 +26,14 @@ from masker.report.reproduction import summary_lines
 RESULTS = Path("results/reproduction")
 NOTES = Path("docs/reproduction_notes.md")
 PAGE = Path("docs/reproduction.md")
+#: Pages written by hand that have tables in them.
+PAGES_WITH_TABLES = (Path("docs/audit.md"), Path("docs/quality.md"))
+END = "<!-- end -->"
 #: Tables before figures, as in the paper.
 ORDER = (
     "ood-ablation", "ood-main", "cross-domain-ablation", "cross-domain", "nli", "stsb", "split-ratio",
     "classification-accuracy", "keyword-heatmap", "keyword-comparison", "tsne", "attention-analysis", "context-form",
+    "reliance",
 )  # fmt: skip
 #: The largest summary that belongs into the repository.
 MAX_BYTES = 100_000
@@ -79,6 +86,25 @@ def make_page(results: Path = RESULTS, notes: Path = NOTES) -> str:
     return "\n".join(lines)
 
 
+def marker(recipe: str) -> str:
+    """The line of a page behind which the tables of a recipe are made, up to :data:`END`."""
+    return f"<!-- tables of {recipe}, made by make reproduce-page -->"
+
+
+def fill_tables(text: str, results: Path = RESULTS) -> str:
+    """A page with the tables of recipes at their markers; all else stays."""
+
+    def fill(found: re.Match[str]) -> str:
+        lines = []
+        for path in sorted(results.glob(f"{found[1]}.*.json")):
+            lines += [*summary_lines(json.loads(path.read_text(encoding="utf-8"))), ""]
+        made = "\n".join(lines or ["Not run yet.", ""])
+        return f"{marker(found[1])}\n\n{made}\n{END}"
+
+    pattern = re.escape(marker("RECIPE")).replace("RECIPE", r"(\S+)") + f".*?{re.escape(END)}"
+    return re.sub(pattern, fill, text, flags=re.DOTALL)
+
+
 def read_notes(text: str) -> dict[str, str]:
     """The hand-written paragraphs by recipe: what stands below each ``## name``."""
     parts = re.split(r"^## +(\S+)\s*$", text, flags=re.MULTILINE)
@@ -117,6 +143,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ConfigError as error:
         parser.error(str(error))
     write_text(PAGE, make_page())
+    for page in PAGES_WITH_TABLES:
+        if page.is_file():
+            write_text(page, fill_tables(page.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def recipes_table() -> str:
     body = []
     for name in recipe_names():
         recipe = load_recipe(name)
-        answered = ", ".join(recipe.paper_tables) if recipe.analysis is None else recipe.analysis.figure
+        answered = ", ".join(recipe.paper_tables) if recipe.analysis is None else recipe.analysis.figure or ""
         body.append([name, recipe.title, answered, ", ".join(recipe.scales)])
     return "\n".join(markdown_table(["recipe", "title", "in the paper", "scales"], body, left=4))
 

@@ -10,6 +10,7 @@ from masker.experiments.reproduce import Outcome
 from masker.experiments.stages import write_text
 from masker.experiments.summary import CELL_KEYS
 from masker.report.markdown import markdown_table
+from masker.report.verdict import verdict
 
 Cell = dict[str, Any]
 
@@ -33,7 +34,6 @@ HEADINGS = {
     "pearson": "Pearson ↑",
     "spearman": "Spearman ↑",
 }
-SIGNIFICANT = 0.05
 
 
 def write_report(outcome: Outcome) -> str:
@@ -96,13 +96,7 @@ def comparison_sentence(row: dict[str, Any], systems: dict[str, str]) -> str:
         f"{row['difference']:+.1f} points on average over {row['units']} "
         f"{'pair' if row['units'] == 1 else 'pairs'} of training runs"
     )
-    if row["smallest_p"] > SIGNIFICANT:
-        return f"{found}; so few runs cannot show a difference (their smallest possible p is {row['smallest_p']:.2g})."
-    if row["p_value"] > SIGNIFICANT:
-        verdict = "no difference shown"
-    else:
-        verdict = "a better system" if row["difference"] > 0 else "a worse system"
-    return f"{found}; p = {row['p_value']:.3f} (sign-flip test over runs): {verdict}."
+    return f"{found}; {verdict(row, better='a better system', worse='a worse system')}."
 
 
 def _setting_lines(summary: dict[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ from masker.errors import ConfigError, DataError
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.masking.keywords_only import keywords_only
-from masker.modeling.backbone import Backbone, load_backbone
+from masker.modeling.backbone import Backbone, load_backbone, load_classifier
 from masker.modeling.convolution import convolution_on
 from masker.modeling.fast_dropout import fast_dropout_in
 from masker.modeling.heap import kept_heap
@@ -105,6 +105,8 @@ def _train_masker(settings: Settings, backbone: Backbone, corpus: Corpus, work: 
     keywords = find_keywords(settings, backbone, corpus, work)
     # The keyword stage trained this copy of the encoder: MASKER starts from the pre-trained one, as in the paper.
     backbone = _fresh_backbone(settings, corpus.classes)
+    if settings.training.warm_start:
+        backbone = _vanilla_backbone(settings, backbone, corpus, work)
     network, metric = _train_stage("masker", settings, backbone, corpus, keywords, settings.epochs, work)
     return Trained(network, backbone, corpus, keywords, metric)
 
@@ -223,6 +225,23 @@ def find_keywords(settings: Settings, backbone: Backbone, corpus: Corpus, work: 
     return KeywordSet.from_json(json.loads(processes.first_only(write)))
 
 
+def _vanilla_backbone(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> Backbone:
+    """What a warm start goes on from: the model that the user names, or the vanilla stage."""
+    folder = settings.keywords.attention_model
+    if folder is None:
+        vanilla, _ = _train_stage("vanilla", settings, backbone, corpus, None, settings.vanilla_stage_epochs, work)
+        classifier = vanilla.classifier
+    else:
+        classifier = processes.together(lambda: load_classifier(folder))
+        if classifier.num_labels != backbone.classifier.num_labels:
+            raise ConfigError(
+                f"training.warm_start: keywords.attention_model '{folder}' has {classifier.num_labels} outputs and "
+                f"these documents need {backbone.classifier.num_labels}; name a model of the same classes, or none"
+            )
+    _seed(settings)
+    return replace(backbone, classifier=classifier)
+
+
 def _find_bias(settings: Settings, corpus: Corpus, keywords: KeywordSet, work: Path) -> npt.NDArray[np.float32]:
     """The bias stage: a model of documents reduced to their keywords, and its (N, C) logits of the training rows."""
     path = work / "bias.safetensors"
@@ -288,11 +307,16 @@ def _train_stage(
 
 
 def _fresh_backbone(settings: Settings, classes: Sequence[str]) -> Backbone:
-    """The pre-trained encoder, seeded so that each stage starts alike whatever ran before it."""
+    """The pre-trained encoder."""
+    _seed(settings)
+    return processes.together(lambda: load_backbone(settings.model, classes))
+
+
+def _seed(settings: Settings) -> None:
+    """Let each stage start alike, whatever ran before it."""
     from transformers import set_seed
 
     set_seed(settings.training.seed)
-    return processes.together(lambda: load_backbone(settings.model, classes))
 
 
 def _open_stage(folder: Path, finished: Path) -> str | None:

@@ -16,6 +16,7 @@ from masker.data.encoding import Encoded
 from masker.errors import ConfigError
 from masker.losses.classification import balanced_class_weights, classification_loss
 from masker.losses.entropy import entropy_loss
+from masker.losses.no_class import no_class_loss
 from masker.losses.product_of_experts import product_of_experts
 from masker.losses.reconstruction import reconstruction_loss
 from masker.losses.total import total_loss
@@ -253,7 +254,8 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
                 )
         if views.context_view:
             dropped = outputs.get("context_doc_logits")
-            terms["L_MER"] = entropy_loss(doc_logits[view == 2] if dropped is None else dropped)
+            regularize = no_class_loss if self.settings.loss.mer_target == "no-class" else entropy_loss
+            terms["L_MER"] = regularize(doc_logits[view == 2] if dropped is None else dropped)
         return terms
 
     def _remember(self, terms: dict[str, torch.Tensor]) -> None:

@@ -1,0 +1,111 @@
+r"""Evening out the numbers that 8-bit products read, so that few of them are lost to rounding.
+
+A batch of activations has one scale, set by its largest number. Encoders have single features that are ten times as
+large as the others everywhere; they leave the others a handful of steps. Dividing such features, and multiplying the
+weights that read them, changes no product (Xiao et al. 2023, "SmoothQuant"):
+
+.. math::
+    X W = (X \operatorname{diag}(s)^{-1}) (\operatorname{diag}(s) W), \qquad
+    s_j = \max(1, r_j / \operatorname{median}(r))^{\alpha}, \quad r_j = \max_i \lvert X_{ij} \rvert
+
+Deviation: the published s has the largest weight of each row in it and is set on a sample of the corpus. Large features
+belong to the encoder, not to the text (random ids show the same ones), so no text is needed; weights have a scale for
+each output already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masker.data.encoding import Encoded
+from masker.export.rewrites import replace_nodes
+from masker.masking.collator import pad_rows
+from masker.modeling.onnx_runtime import require_onnx
+
+#: α: what share of its excess (on a logarithmic scale) a feature hands over to the weights.
+SHARE = 0.7
+#: Inputs whose largest feature is below so many medians stay as they are: a division for nothing would cost time.
+LEAST_EXCESS = 4.0
+
+
+def smoothing_scale(largest: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    """(H,) divisors s of features whose largest sizes are ``largest``, (H,)."""
+    typical = max(float(np.median(largest)), 1e-6)
+    return np.asarray(np.maximum(1.0, largest / typical) ** SHARE, dtype=np.float32)
+
+
+def smooth_activations(model: Any, batches: Sequence[Encoded], pad_id: int, leave: Sequence[str] = ()) -> int:
+    """Even out the inputs of matrix products and fused attentions whose weights are constants.
+
+    Args:
+        model: An ONNX model; changed in place, its outputs stay what they were up to rounding.
+        batches: Documents to see the sizes of features on.
+        pad_id: Vocabulary id of the padding token.
+        leave: Names of nodes that are left alone.
+
+    Returns:
+        How many inputs were evened out.
+    """
+    onnx = require_onnx("onnx")
+    graph = model.graph
+    weights = {entry.name: entry for entry in graph.initializer}
+    readers: dict[str, list[Any]] = {}
+    for node in graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    inputs: dict[str, list[Any]] = {}
+    for node in graph.node:
+        # Weights that several layers share cannot be multiplied for one of them.
+        own = len(node.input) > 1 and node.input[1] in weights and len(readers[node.input[1]]) == 1
+        if node.op_type in ("MatMul", "Attention") and own and node.name not in leave:
+            inputs.setdefault(node.input[0], []).append(node)
+    if not inputs:
+        return 0
+    before: dict[str, Any] = {}  # by the output of the node that they go before
+    for name, largest in _largest_features(model, list(inputs), batches, pad_id).items():
+        scale = smoothing_scale(largest)
+        if not largest.max() > LEAST_EXCESS * np.median(largest):
+            continue
+        even = f"{name}_even"
+        for node in inputs[name]:
+            entry = weights[node.input[1]]
+            matrix = onnx.numpy_helper.to_array(entry) * scale[:, None]
+            entry.CopyFrom(onnx.numpy_helper.from_array(matrix.astype(np.float32), entry.name))
+            node.input[0] = even
+        # The quantiser calls the scale of an input "…_scale": that name is taken.
+        graph.initializer.append(onnx.numpy_helper.from_array(1.0 / scale, f"{even}_factor"))
+        before[inputs[name][0].output[0]] = onnx.helper.make_node("Mul", [name, f"{even}_factor"], [even], name=even)
+    nodes = [made for node in graph.node for made in (before.get(node.output[0]), node) if made is not None]
+    replace_nodes(graph, nodes)
+    return len(before)
+
+
+def _largest_features(
+    model: Any, names: list[str], batches: Sequence[Encoded], pad_id: int
+) -> dict[str, npt.NDArray[np.float32]]:
+    """The largest size of each feature of the named tensors, padding apart."""
+    onnx, runtime = require_onnx("onnx"), require_onnx("onnxruntime")
+    watched = onnx.ModelProto()
+    watched.CopyFrom(model)
+    watched.graph.output.extend(
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in names
+    )
+    session = runtime.InferenceSession(watched.SerializeToString(), providers=["CPUExecutionProvider"])
+    wanted = {entry.name for entry in session.get_inputs()}
+    found: dict[str, npt.NDArray[np.float32]] = {}
+    for batch in batches:
+        input_ids, attention_mask = pad_rows(batch.input_ids, pad_id)
+        feed = {"input_ids": input_ids, "attention_mask": attention_mask}
+        if "token_type_ids" in wanted:
+            types = batch.token_type_ids
+            feed["token_type_ids"] = np.zeros_like(input_ids) if types is None else pad_rows(types, 0)[0]
+        for name, values in zip(names, session.run(names, feed), strict=True):
+            # Behind the last attention there is one token left, which is never padding.
+            rows = values[attention_mask.astype(bool)] if values.shape[:2] == attention_mask.shape else values
+            largest = np.abs(rows).reshape(-1, values.shape[-1]).max(axis=0)
+            found[name] = np.maximum(found[name], largest) if name in found else largest
+    return found

@@ -1,0 +1,30 @@
+"""How often the keywords of each class stand in the texts of other classes: the numbers of the paper's heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+
+def keyword_rates(
+    counts: npt.NDArray[np.int64], targets: Sequence[str], keywords: Mapping[str, Sequence[int]]
+) -> dict[str, dict[str, float]]:
+    """The share of a class's tokens (or words) that are keywords of each class, in percent.
+
+    Args:
+        counts: (T, V) occurrences of each token in the texts of T classes.
+        targets: The names of these classes.
+        keywords: Token numbers of the keywords of each class.
+
+    Returns:
+        Class of the keywords -> class of the texts -> percent.
+    """
+    return {
+        source: {
+            target: round(100.0 * float(row[list(chosen)].sum() / max(1, row.sum())), 4)
+            for target, row in zip(targets, counts, strict=True)
+        }
+        for source, chosen in keywords.items()
+    }
