@@ -15,18 +15,21 @@ from masker.data import Documents
 
 DOCUMENTS = 256
 LENGTH = 128
+#: Enough for a tenth of them to choose a score.
+SCORED_DOCUMENTS = 480
 SHORT = "my order has not arrived yet, where is it?"
 
 
-def saved_model(setting: Setting) -> Path:
+def saved_model(setting: Setting, score: str = "max-prob", documents: int = 64) -> Path:
     """A model folder after a token amount of training: speed does not depend on how good a model is."""
     settings = build_settings(
         {
             "model": {"max_length": LENGTH},
             "training": {"method": "vanilla", "epochs": 1},
+            "detection": {"score": score},
         }
     )
-    some = setting.documents.take(range(64))
+    some = setting.documents.take(range(documents))
     work = Path(tempfile.mkdtemp(prefix="masker-bench-"))
     model = MaskerClassifier.from_settings(settings).fit_documents(
         Documents(some.texts, None, some.labels, "bench"), settings, work / "work"
@@ -78,7 +81,23 @@ def run(setting: Setting, rounds: int) -> list[Row]:
         rows.append(
             compare(f"one short text (p50), {name}", "pipeline, one text", one[name], one["pipeline"], at_most=at_most)
         )
-    return rows
+    return [*rows, _score_share(setting, rounds)]
+
+
+def _score_share(setting: Setting, rounds: int) -> Row:
+    """A whole pass with the default score against one that gives logits alone: what the score adds."""
+    folder = saved_model(setting, score="auto", documents=SCORED_DOCUMENTS)
+    texts = setting.documents.texts[:DOCUMENTS]
+    plain, joint = MaskerClassifier.load(folder, score="max-prob"), MaskerClassifier.load(folder)
+    cases: dict[str, Callable[[], float]] = {
+        "logits": lambda: float(len(plain.predict_texts(texts))),
+        "auto": lambda: float(len(joint.predict_texts(texts))),
+    }
+    seconds = alternate(cases, rounds)
+    return compare(
+        "scoring in bulk with score auto (1.15 = a score costs 15 %)", "score max-prob",
+        seconds["auto"], seconds["logits"], at_most=1.15,
+    )  # fmt: skip
 
 
 def _exported(folder: Path) -> dict[str, Any]:

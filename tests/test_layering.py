@@ -27,6 +27,7 @@ ORDER = [
     "scoring",
     "audit",
     "systems",
+    "model",
     "classifier",
     "predictions",
     "shards",

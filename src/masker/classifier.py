@@ -2,60 +2,33 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from masker import processes
 from masker.config import Settings, build_settings
 from masker.data import Documents, check_classes
-from masker.data.encoding import encode
 from masker.data.texts import Text, split_pairs
 from masker.data.texts import texts_of as texts_of
-from masker.errors import ConfigError, DataError, MaskerError, ModelError
+from masker.errors import ConfigError, DataError, MaskerError
 from masker.keywords import KeywordSet
-from masker.modeling.checkpoint import load_manifest, save_folder
-from masker.modeling.scorer import Outputs, Scorer, document_outputs
+from masker.model import Advance, Model
 from masker.provenance import provenance
 from masker.scoring.evaluation import evaluate_classification, evaluate_regression
-from masker.scoring.max_probability import class_probabilities
-from masker.scoring.score import Score
-from masker.scoring.threshold import quantile_threshold
-from masker.systems import fit_system, open_system, score_tensors
+from masker.scoring.prediction import Prediction as Prediction
+from masker.systems import fit_system
 
 #: Rows that are scored together when predicting from a stream: enough to sort by length, little memory.
 STREAM_CHUNK = 2048
 
-_LABEL_TYPES: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What the classifier says of one text. For a regression ``label`` is the predicted number, the rest is ``None``.
-
-    Attributes:
-        label: The most probable class.
-        confidence: Its probability.
-        ood_score: Higher = more out-of-distribution.
-        is_ood: Whether the score exceeds the model's threshold: "none of my classes".
-    """
-
-    label: Any
-    confidence: float | None
-    ood_score: float | None
-    is_ood: bool | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """A JSON-ready form."""
-        return asdict(self)
+_LABEL_TYPES: dict[str, type] = {"str": str, "int": int, "float": float}
 
 
 class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -74,6 +47,9 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         false_alarm_rate: Share of in-distribution texts that may be called out-of-distribution.
         preset: ``ood`` or ``cross-domain``, the paper's loss weights.
         settings: Any further settings, ``{"section": {"key": value}}``; see :mod:`masker.config`.
+        detector: The out-of-distribution score, ``--score`` of the command line: ``auto``, ``max-prob`` (the paper's),
+            or another of docs/scores.md. (scikit-learn has a method ``score``.)
+        class_conditional: Keep the false-alarm rate within each predicted class, not only on the whole.
     """
 
     def __init__(
@@ -88,6 +64,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         false_alarm_rate: float = 0.05,
         preset: str | None = None,
         settings: dict[str, dict[str, Any]] | None = None,
+        detector: str | None = None,
+        class_conditional: bool | None = None,
     ) -> None:
         self.method = method
         self.head = head
@@ -99,6 +77,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.false_alarm_rate = false_alarm_rate
         self.preset = preset
         self.settings = settings
+        self.detector = detector
+        self.class_conditional = class_conditional
 
     # Training -------------------------------------------------------------------------------------------------------
 
@@ -132,28 +112,12 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes = documents.class_names
             if label_type == "int":
                 classes.sort(key=int)
-        system = fit_system(documents, classes, settings, work)
-        self._settings = settings
-        self._tokenizer, self._max_length = system.tokenizer, system.max_length
-        self._tokenizer.model_max_length = self._max_length
-        self._scorer: Scorer = system.scorer
-        self._score: Score = system.score
-        self._tensors: dict[str, torch.Tensor] = system.tensors | score_tensors(system.score)
-        self.keywords_ = system.keywords
-        self._label_type = label_type
-        self._class_names = classes
-        self._pairs = documents.pairs is not None
-        self.validation_ = system.validation_metric
-        self.provenance_ = provenance(
+        origin = provenance(
             seed=settings.training.seed, data=documents.name, data_sha256=documents.fingerprint(), rows=len(documents)
         )
-        self.threshold_: float | None = None
-        if system.validation_scores is not None:
-            self._tensors["validation_scores"] = torch.from_numpy(system.validation_scores)
-            if settings.detection.rule == "published":
-                self.threshold_ = system.score.published_threshold
-            else:
-                self.threshold_ = quantile_threshold(system.validation_scores, settings.detection.false_alarm_rate)
+        system = fit_system(documents, classes, settings, work)
+        system.tokenizer.model_max_length = system.max_length
+        self._model = Model(system, settings, classes, label_type, documents.pairs is not None, origin)
         return self
 
     @classmethod
@@ -169,6 +133,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=settings.training.seed,
             false_alarm_rate=settings.detection.false_alarm_rate,
             settings=settings.model_dump(),
+            detector=settings.detection.score,
+            class_conditional=settings.detection.class_conditional,
         )
 
     def _build_settings(self) -> Settings:
@@ -177,7 +143,11 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "training": {"method": self.method, "epochs": self.epochs, "seed": self.seed},
                 "model": {"head": self.head, "backbone": self.backbone, "max_length": self.max_length},
                 "keywords": {"source": self.keywords},
-                "detection": {"false_alarm_rate": self.false_alarm_rate},
+                "detection": {
+                    "false_alarm_rate": self.false_alarm_rate,
+                    "score": self.detector,
+                    "class_conditional": self.class_conditional,
+                },
             },
             self.settings,
             preset=self.preset,
@@ -188,73 +158,49 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The classes, in the order of :meth:`predict_proba`'s columns."""
-        convert = _LABEL_TYPES[self._label_type]
-        return np.array([convert(name) for name in self._class_names])
+        model = self._fitted()
+        convert = _LABEL_TYPES[model.label_type]
+        return np.array([convert(name) for name in model.classes])
 
-    def doc_logits(
-        self, texts: Sequence[Text], advance: Callable[[int], None] | None = None
-    ) -> npt.NDArray[np.float32]:
+    def doc_logits(self, texts: Sequence[Text], advance: Advance | None = None) -> npt.NDArray[np.float32]:
         """(N, C) raw outputs of f_doc."""
-        return self._outputs(texts, advance, features=False).logits
+        return self._fitted().outputs(texts, advance).logits
 
-    def _outputs(self, texts: Sequence[Text], advance: Callable[[int], None] | None, *, features: bool) -> Outputs:
-        """Logits and, where asked for, features: all that a score is made of."""
-        self._require_fitted()
-        first, pairs = split_pairs(texts)
-        if not first:
-            return Outputs(np.empty((0, self._scorer.n_outputs), dtype=np.float32))
-        if (pairs is not None) != self._pairs:
-            expected = "pairs of texts (columns text and text_pair)" if self._pairs else "single texts"
-            raise DataError(f"this model was trained on {expected}; the input is of the other kind")
-        model = self._settings.model
-        encoded = encode(
-            self._tokenizer,
-            first,
-            pairs,
-            self._max_length,
-            windows=model.long_documents == "windows",
-            window_overlap=model.window_overlap,
-        )
-        return document_outputs(self._scorer, encoded, model.window_pooling, advance, features=features)
+    def predict(self, texts: Sequence[Text], *, reject: bool = False) -> npt.NDArray[Any]:
+        """The most probable class of each text, or the predicted number of a regression.
 
-    def _judge(
-        self, texts: Sequence[Text], advance: Callable[[int], None] | None = None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """(N, C) probabilities and (N,) out-of-distribution scores, from one pass."""
-        outputs = self._outputs(texts, advance, features=self._score.reads_features)
-        probabilities = class_probabilities(outputs.logits, self._settings.model.head)
-        return probabilities, self._score.ood_score(outputs) if len(probabilities) else np.empty(0)
-
-    def predict(self, texts: Sequence[Text]) -> npt.NDArray[Any]:
-        """The most probable class of each text, or the predicted number of a regression."""
+        With ``reject``, ``None`` in the place of the class of an out-of-distribution text.
+        """
+        if reject:
+            answers = [answer.as_dict(reject=True)["label"] for answer in self.predict_texts(texts)]
+            return np.array(answers, dtype=object)
         logits = self.doc_logits(texts)
         return logits[:, 0] if self.is_regression else self.classes_[logits.argmax(axis=1)]
 
     def predict_proba(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
-        """(N, C) probabilities; those of a 1-vs-rest head need not sum to 1."""
-        self._require_classes("predict_proba")
-        return class_probabilities(self.doc_logits(texts), self._settings.model.head)
+        """(N, C) probabilities, calibrated on held-out documents; those of a 1-vs-rest head need not sum to 1."""
+        return self._fitted().detector("predict_proba").probabilities(self.doc_logits(texts))
 
     def ood_score(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
         """(N,) scores, higher = more out-of-distribution."""
-        self._require_classes("ood_score")
-        return self._judge(texts)[1]
+        self._fitted().detector("ood_score")
+        return self._fitted().judge(texts).scores
 
     def is_ood(self, texts: Sequence[Text]) -> npt.NDArray[np.bool_]:
         """(N,) true where a text is none of the classes."""
-        return self.ood_score(texts) > self._threshold()
+        self._fitted().detector("is_ood")
+        return self._fitted().judge(texts).rejected
 
-    def predict_texts(self, texts: Sequence[Text], advance: Callable[[int], None] | None = None) -> list[Prediction]:
-        """Label, confidence, score and decision of each text, from one pass."""
-        self._require_fitted()
+    def predict_texts(self, texts: Sequence[Text], advance: Advance | None = None) -> list[Prediction]:
+        """Label, confidence, p-value, score and decision of each text, from one pass."""
         if self.is_regression:
-            return [Prediction(float(value), None, None, None) for value in self.doc_logits(texts, advance)[:, 0]]
-        probabilities, scores = self._judge(texts, advance)
-        labels = self.classes_[probabilities.argmax(axis=1)].tolist()
-        threshold = self._threshold()
+            return [Prediction(float(value), None, None, None, None) for value in self.doc_logits(texts, advance)[:, 0]]
+        judged = self._fitted().judge(texts, advance)
+        labels = self.classes_[judged.probabilities.argmax(axis=1)].tolist()
+        columns = (labels, judged.probabilities.max(axis=1), judged.p_values, judged.scores, judged.rejected)
         return [
-            Prediction(label, float(certain), float(score), bool(score > threshold))
-            for label, certain, score in zip(labels, probabilities.max(axis=1), scores, strict=True)
+            Prediction(label, float(certain), float(p_value), float(score), bool(out))
+            for label, certain, p_value, score, out in zip(*columns, strict=True)
         ]
 
     def predict_stream(self, texts: Iterable[Text]) -> Iterator[Prediction]:
@@ -271,7 +217,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ood: dict[str, Documents] | None = None,
         *,
         resamples: int = 1000,
-        advance: Callable[[int], None] | None = None,
+        advance: Advance | None = None,
     ) -> dict[str, Any]:
         """Measure the classifier on labelled test documents and, by name, on out-of-distribution ones.
 
@@ -279,7 +225,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % bootstrap interval.
         """
         assert test.labels is not None
-        seed = self._settings.training.seed
+        model = self._fitted()
+        seed = model.settings.training.seed
         if self.is_regression:
             if ood:
                 raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
@@ -288,17 +235,19 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 logits, [float(label) for label in test.labels], resamples=resamples, seed=seed
             )
         else:
-            probabilities, scores = self._judge(texts_of(test), advance)
+            detector = model.detector()
             figures = evaluate_classification(
-                probabilities,
-                scores,
+                model.judge(texts_of(test), advance),
                 [str(label) for label in test.labels],
-                self._class_names,
-                self._threshold(),
-                {name: self._judge(texts_of(documents), advance)[1] for name, documents in (ood or {}).items()},
+                model.classes,
+                detector.calibration,
+                {name: model.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()},
+                separate=detector.held_out.separate,
+                temperature=detector.temperature,
                 resamples=resamples,
                 seed=seed,
             )
+            figures = {"score": detector.score.name, **figures}
         return {
             "test": test.name,
             "documents": len(test),
@@ -306,65 +255,93 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "provenance": provenance(seed=seed, data_sha256=test.fingerprint(), trained=self.provenance_),
         }
 
+    # Calibration ----------------------------------------------------------------------------------------------------
+
+    def calibrate(
+        self,
+        texts: Sequence[Text],
+        labels: Sequence[Any] | None = None,
+        *,
+        score: str | None = None,
+        false_alarm_rate: float | None = None,
+        class_conditional: bool | None = None,
+        ood_examples: Sequence[Text] | None = None,
+        statistics: tuple[Sequence[Text], Sequence[Any]] | None = None,
+    ) -> dict[str, Any]:
+        """Calibrate rejection and confidence on new in-distribution texts, without training.
+
+        Args:
+            texts: Texts that the model was not trained on.
+            labels: Their classes; without them the confidence stays as it is.
+            score: Another out-of-distribution score; ``auto`` is chosen anew. ``None`` keeps what there is, as below.
+            false_alarm_rate: Share of in-distribution texts that may be rejected; at most that with ``ood_examples``.
+            class_conditional: Keep the rate within each predicted class.
+            ood_examples: Out-of-distribution texts, to set the rate by.
+            statistics: Labelled training texts, for a score that the model has no statistics of.
+
+        Returns:
+            A JSON-ready report.
+        """
+        if labels is not None and len(texts) != len(labels):
+            raise DataError(f"there must be one label for each text; got {len(texts)} texts and {len(labels)} labels")
+        self._model = self._fitted().calibrate(
+            texts,
+            labels,
+            score=score,
+            false_alarm_rate=false_alarm_rate,
+            class_conditional=class_conditional,
+            statistics=statistics,
+        )
+        rows = None if ood_examples is None else self.set_operating_point(ood_examples, false_alarm_rate)
+        return {"documents": len(texts), "threshold": self.threshold_, **(self.detection_ or {}), "trade_off": rows}
+
+    def set_operating_point(self, ood_examples: Sequence[Text], highest: float | None = None) -> list[dict[str, Any]]:
+        """Set the false-alarm rate by examples of out-of-distribution texts.
+
+        Args:
+            ood_examples: The examples.
+            highest: The rate may not exceed this; ``None``: a half.
+
+        Returns:
+            What each rate costs and catches, ready for JSON; the row that was chosen says so.
+        """
+        self._model, rows = self._fitted().at_operating_point(ood_examples, highest)
+        return rows
+
     # Persistence ----------------------------------------------------------------------------------------------------
+
+    def save_calibration(self, path: str | Path) -> Path:
+        """Write score, threshold and temperature into the model folder ``path``, and nothing else of the model."""
+        return self._fitted().save_detector(path)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the model folder, which plain transformers opens too. An existing one is only replaced if told so."""
-        self._require_fitted()
-        weights = self._scorer.weights()
-        if weights is None:
-            raise ModelError(
-                "this backend does not hold the full weights; load the model with backend='torch' to save it"
-            )
-        if overwrite and Path(path).is_dir():
-            load_manifest(path)  # only ever delete what is a model of ours
-            shutil.rmtree(path)
-        manifest = {
-            "label_type": self._label_type,
-            "classes": self._class_names,
-            "pairs": self._pairs,
-            "max_length": self._max_length,
-            "score": self._score.name,
-            "threshold": self.threshold_,
-            "validation": self.validation_,
-            "keywords": None if self.keywords_ is None else self.keywords_.to_json(),
-            "settings": self._settings.model_dump(),
-            "provenance": self.provenance_,
-        }
-        return save_folder(path, weights.native, self._tokenizer, manifest, {**self._tensors, **weights.tensors})
+        return self._fitted().save(path, overwrite=overwrite)
 
     @classmethod
-    def load(cls, path: str | Path, backend: str | None = None) -> MaskerClassifier:
+    def load(
+        cls,
+        path: str | Path,
+        backend: str | None = None,
+        score: str | None = None,
+        false_alarm_rate: float | None = None,
+    ) -> MaskerClassifier:
         """Open a folder that :meth:`save`, ``masker train`` or ``masker export`` wrote.
 
         Args:
             path: The model folder.
             backend: What runs the network: ``torch``, ``torch-bf16``, or ``onnx`` and ``onnx-int8`` after an export;
                 ``None`` takes torch unless the folder was exported without its weights.
+            score: An out-of-distribution score in place of the model's own, calibrated on the same documents.
+            false_alarm_rate: A rate in place of the model's own.
 
         Raises:
+            ConfigError: When there is no such backend, or the model does not have that score.
             ModelError: When the folder is missing, foreign, damaged, not exported for ``backend``, or holds a pickle.
         """
-        stored = load_manifest(path)
-        manifest = stored.manifest
-        try:
-            settings = Settings.model_validate(manifest["settings"])
-            keywords = manifest["keywords"]
-            self = cls.from_settings(settings)
-            self._settings = settings
-            self._label_type, self._class_names = manifest["label_type"], manifest["classes"]
-            self._pairs = manifest["pairs"]
-            self._max_length, self.threshold_ = manifest["max_length"], manifest["threshold"]
-            self.validation_, self.provenance_ = manifest["validation"], manifest["provenance"]
-            self.keywords_ = None if keywords is None else KeywordSet.from_json(keywords)
-            self._tensors = stored.tensors
-        except (KeyError, TypeError, ValueError, MaskerError) as error:
-            raise ModelError(f"masker.json in '{path}' is damaged ({error!r}); restore or retrain the model") from None
-        try:
-            system = open_system(path, stored, settings, backend)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"the statistics in '{path}' are damaged ({error!r}); restore or retrain it") from None
-        self._tokenizer, self._scorer, self._score = system.tokenizer, system.scorer, system.score
+        model = Model.load(path, backend, score, false_alarm_rate)
+        self = cls.from_settings(model.settings)
+        self._model = model
         return self
 
     # Inside ---------------------------------------------------------------------------------------------------------
@@ -372,17 +349,45 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def is_regression(self) -> bool:
         """Whether the model predicts numbers instead of classes."""
-        return self._settings.model.head == "regression"
+        return self._fitted().is_regression
 
-    def _threshold(self) -> float:
-        assert self.threshold_ is not None
-        return self.threshold_
+    @property
+    def keywords_(self) -> KeywordSet | None:
+        """The keywords it was trained with."""
+        return self._fitted().system.keywords
 
-    def _require_fitted(self) -> None:
-        if not hasattr(self, "_scorer"):
+    @property
+    def validation_(self) -> dict[str, float]:
+        """Accuracy (or Pearson correlation) on the validation documents."""
+        return self._fitted().system.validation_metric
+
+    @property
+    def provenance_(self) -> dict[str, Any]:
+        """Where the model comes from."""
+        return self._fitted().provenance
+
+    @property
+    def detection_(self) -> dict[str, Any] | None:
+        """Score, false-alarm rate, temperature and how they were found, ready for JSON; ``None`` for a regression."""
+        detector = self._fitted().system.detector
+        return None if detector is None else {"score": detector.score.name, **detector.to_manifest()}
+
+    @property
+    def threshold_(self) -> float | None:
+        """Score above which a text is out-of-distribution; ``None`` for a regression. May be set."""
+        detector = self._fitted().system.detector
+        return None if detector is None else detector.calibration.threshold
+
+    @threshold_.setter
+    def threshold_(self, threshold: float) -> None:
+        model = self._fitted()
+        detector = model.detector("threshold_")
+        self._model = model.with_detector(replace(detector, calibration=detector.calibration.with_threshold(threshold)))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def _fitted(self) -> Model:
+        if not hasattr(self, "_model"):
             raise MaskerError("this classifier is not trained yet; call fit(texts, labels) or MaskerClassifier.load")
-
-    def _require_classes(self, name: str) -> None:
-        self._require_fitted()
-        if self.is_regression:
-            raise MaskerError(f"{name} needs classes, and this model is a regression; use predict")
+        return self._model

@@ -28,6 +28,15 @@ METHOD_HEADS: dict[Method, tuple[Head, ...]] = {
     "doc": ("one-vs-rest",),
     "ocsvm": ("multi-class",),
 }
+#: Out-of-distribution scores; see docs/scores.md. ``auto`` joins several, chosen on held-out documents.
+ScoreName = Literal[
+    "auto", "max-prob", "max-logit", "energy", "entropy",
+    "mahalanobis", "mahalanobis-mean", "mahalanobis-layers", "mahalanobis-middle",
+    "relative-mahalanobis", "relative-mahalanobis-mean", "relative-mahalanobis-layers", "relative-mahalanobis-middle",
+    "knn", "knn-mean", "knn-layers", "knn-middle", "knn-frozen", "vim", "vim-mean",
+]  # fmt: skip
+#: Methods that have a score of their own; the others can have any.
+METHODS_WITH_SCORE: tuple[Method, ...] = ("openmax", "doc", "ocsvm")
 #: Methods whose authors give a rule of their own for rejecting a document.
 METHODS_WITH_RULE: tuple[Method, ...] = ("doc", "ocsvm")
 
@@ -60,6 +69,8 @@ class DataSettings(_Section):
     where: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
     skip_invalid: bool = False
     validation_fraction: float = Field(default=0.1, gt=0.0, lt=1.0)
+    #: Share of the validation documents that choose neither checkpoint nor score and only calibrate the rejection.
+    calibration_share: float = Field(default=0.5, ge=0.0, lt=1.0)
 
 
 class ModelSettings(_Section):
@@ -137,9 +148,17 @@ class TrainingSettings(_Section):
 class DetectionSettings(_Section):
     """When a document counts as out-of-distribution."""
 
+    score: ScoreName = "auto"
+    #: Training documents that statistics keep for nearest neighbours; classes get equal parts.
+    bank: int = Field(default=2000, ge=1)
+    neighbours: int = Field(default=1, ge=1)
+    #: Whether confidence is scaled by a temperature that held-out documents give.
+    calibrate_confidence: bool = True
     false_alarm_rate: float = Field(default=0.05, ge=0.0, le=1.0)
     #: The threshold is set for ``false_alarm_rate``, or by the rule that the method was published with.
     rule: Literal["false-alarm-rate", "published"] = "false-alarm-rate"
+    #: One threshold for each predicted class that has enough held-out documents, instead of one for all.
+    class_conditional: bool = False
 
 
 class BaselineSettings(_Section):
@@ -218,6 +237,11 @@ class Settings(_Section):
         if self.model.head not in heads:
             raise ValueError(
                 f"model.head must be {' or '.join(heads)} for training.method={method}; got '{self.model.head}'"
+            )
+        if self.detection.score != "auto" and method in METHODS_WITH_SCORE:
+            raise ValueError(
+                f"training.method={method} has a score of its own; got detection.score={self.detection.score}, "
+                "so leave it out"
             )
         if self.loss.mer_target == "no-class" and self.model.head == "multi-class":
             raise ValueError(

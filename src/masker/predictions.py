@@ -18,7 +18,7 @@ from masker.config import DataSettings
 from masker.data import Row, stream_rows
 from masker.progress import progress_bar
 
-FIELDS = ("label", "confidence", "ood_score", "is_ood")
+FIELDS = ("label", "confidence", "p_value", "ood_score", "is_ood")
 
 
 def write_predictions(
@@ -29,7 +29,10 @@ def write_predictions(
     form: str = "jsonl",
     output: str | None = None,
     with_text: bool = False,
+    reject: bool = False,
     backend: str | None = None,
+    score: str | None = None,
+    false_alarm_rate: float | None = None,
 ) -> int:
     """Predict every row of ``data`` and write one line for each, in order.
 
@@ -40,15 +43,25 @@ def write_predictions(
         form: ``jsonl`` or ``csv``.
         output: A file, which appears only when it is whole; ``None`` writes to standard output.
         with_text: Repeat the input text (and its pair) in front.
-        backend: What runs the network; see :meth:`MaskerClassifier.load`.
+        reject: Give an out-of-distribution text the label ``None``.
+        backend: What runs the network; see :meth:`MaskerClassifier.load`, as for the next two.
+        score: An out-of-distribution score in place of the model's own.
+        false_alarm_rate: A rate in place of the model's own.
 
     Returns:
         The number of rows written.
     """
-    classifier = MaskerClassifier.load(model, backend)
+    classifier = MaskerClassifier.load(model, backend, score, false_alarm_rate)
     with progress_bar(None, "predict", "doc") as bar:
         return predict_source(
-            classifier, data, settings, form=form, output=output, with_text=with_text, advance=bar.update
+            classifier,
+            data,
+            settings,
+            form=form,
+            output=output,
+            with_text=with_text,
+            reject=reject,
+            advance=bar.update,
         )
 
 
@@ -60,6 +73,7 @@ def predict_source(
     form: str = "jsonl",
     output: str | None = None,
     with_text: bool = False,
+    reject: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> int:
     """The same with a model that is open already; ``advance`` hears how many rows were predicted."""
@@ -70,7 +84,7 @@ def predict_source(
         while chunk := list(islice(rows, STREAM_CHUNK)):
             texts = [row.text if row.pair is None else (row.text, row.pair) for row in chunk]
             for row, prediction in zip(chunk, classifier.predict_texts(texts, advance), strict=True):
-                write(row, prediction.as_dict())
+                write(row, prediction.as_dict(reject=reject))
             sink.flush()
             written += len(chunk)
     return written

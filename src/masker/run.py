@@ -10,15 +10,17 @@ import shutil
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from masker import processes
-from masker.classifier import MaskerClassifier
+from masker.classifier import MaskerClassifier, texts_of
 from masker.config import DataSettings, Settings
 from masker.data import Documents, check_classes, read_documents
+from masker.data.texts import Text
 from masker.errors import ConfigError, MaskerError
 from masker.keywords import KeywordSet
 from masker.modeling.backbone import load_backbone
-from masker.modeling.checkpoint import check_output, load_manifest
+from masker.modeling.checkpoint import check_output, copy_folder, load_manifest
 
 _log = logging.getLogger("masker")
 
@@ -32,6 +34,7 @@ class RunSummary:
     documents: int
     skipped: int
     seconds: float
+    trade_off: list[dict[str, Any]] | None = None
 
 
 def read_training_documents(data: str, settings: Settings) -> Documents:
@@ -52,7 +55,15 @@ def _read_documents(data: str, settings: Settings) -> Documents:
     return documents
 
 
-def train_run(data: str, output: str | Path, settings: Settings, *, restart: bool = False) -> RunSummary:
+def train_run(
+    data: str,
+    output: str | Path,
+    settings: Settings,
+    *,
+    restart: bool = False,
+    ood_examples: str | None = None,
+    highest_rate: float | None = None,
+) -> RunSummary:
     """Train on ``data`` and write the model folder ``output``.
 
     While it runs, all it needs to go on after an interruption lies in ``<output>.partial``; calling it again with the
@@ -60,12 +71,21 @@ def train_run(data: str, output: str | Path, settings: Settings, *, restart: boo
 
     Under ``torchrun`` or ``accelerate launch`` all processes call this and get the same result; the first one writes.
 
+    Args:
+        data: A source of labelled documents.
+        output: The model folder.
+        settings: All settings.
+        restart: Discard an unfinished run.
+        ood_examples: A source of out-of-distribution texts, to set the false-alarm rate by.
+        highest_rate: What that may not exceed.
+
     Raises:
         ConfigError: When the output exists, or an unfinished run with other data or settings is in the way.
     """
     start = time.monotonic()
     folder = Path(processes.first_only(lambda: str(check_output(output))))
     documents = read_training_documents(data, settings)
+    examples = None if ood_examples is None else _read_texts(ood_examples, settings.data)
     work = Path(processes.first_only(lambda: str(_open_work_folder(folder, documents, settings, restart))))
     try:
         classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
@@ -74,10 +94,70 @@ def train_run(data: str, output: str | Path, settings: Settings, *, restart: boo
         if processes.is_first() and not any(entry.is_dir() for entry in work.iterdir()):
             shutil.rmtree(work)
         raise
+    trade_off = None if examples is None else classifier.set_operating_point(examples, highest_rate)
     processes.first_only(lambda: str(classifier.save(folder)))
     if processes.is_first():
         shutil.rmtree(work, ignore_errors=True)
-    return RunSummary(classifier, folder, len(documents), documents.skipped, time.monotonic() - start)
+    took = time.monotonic() - start
+    return RunSummary(classifier, folder, len(documents), documents.skipped, took, trade_off)
+
+
+def calibrate_run(
+    model: str,
+    data: str,
+    settings: DataSettings,
+    *,
+    score: str | None = None,
+    false_alarm_rate: float | None = None,
+    class_conditional: bool | None = None,
+    ood_examples: str | None = None,
+    statistics: str | None = None,
+    output: str | Path | None = None,
+    backend: str | None = None,
+) -> dict[str, Any]:
+    """Calibrate the model of a folder on the texts of a source; see :meth:`MaskerClassifier.calibrate`.
+
+    Args:
+        model: The model folder.
+        data: New in-distribution texts, with or without labels.
+        settings: Columns, encoding, limit.
+        score: Another score.
+        false_alarm_rate: Another rate.
+        class_conditional: Another rule.
+        ood_examples: A source of out-of-distribution texts.
+        statistics: A source of labelled training texts.
+        output: A new folder for the calibrated model; ``None`` changes ``model``.
+        backend: What runs the network, if the calibration is to be for that.
+
+    Returns:
+        A JSON-ready report.
+    """
+    if output is not None:
+        check_output(output)
+    classifier = MaskerClassifier.load(model, backend)
+    documents = read_documents(data, settings, require_labels=False)
+    examples = None if ood_examples is None else _read_texts(ood_examples, settings)
+    known = None
+    if statistics is not None:
+        trained_on = read_documents(statistics, settings, require_labels=True)
+        assert trained_on.labels is not None
+        known = texts_of(trained_on), trained_on.labels
+    report = classifier.calibrate(
+        texts_of(documents),
+        documents.labels,
+        score=score,
+        false_alarm_rate=false_alarm_rate,
+        class_conditional=class_conditional,
+        ood_examples=examples,
+        statistics=known,
+    )
+    folder = Path(model) if output is None else copy_folder(model, output)
+    return {"model": str(classifier.save_calibration(folder)), "data": documents.name, **report}
+
+
+def _read_texts(source: str, settings: DataSettings) -> list[Text]:
+    """Texts of another source; ``--where`` is for the main one."""
+    return texts_of(read_documents(source, settings.model_copy(update={"where": None}), require_labels=False))
 
 
 def keywords_of_data(data: str, settings: Settings) -> KeywordSet:

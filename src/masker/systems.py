@@ -1,6 +1,6 @@
 """Every system from one place: what it is trained to, and how it is opened again.
 
-A system is a scorer, which turns documents into logits and features, and a score, which turns these into one number.
+A system is a scorer, which turns documents into logits and features, and a detector, which turns these into a decision.
 """
 
 from __future__ import annotations
@@ -8,27 +8,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from masker.baselines.features import EncoderFeatures, Features, LinearScorer, TfIdfFeatures
+from masker.baselines.features import VECTORS, EncoderFeatures, Features, LinearScorer, TfIdfFeatures
 from masker.config import Settings
 from masker.data import Documents
-from masker.data.encoding import Encoded
 from masker.errors import ConfigError
 from masker.keywords import KeywordSet
 from masker.metrics import accuracy
-from masker.modeling.backbone import load_backbone, load_encoder, load_tokenizer
+from masker.modeling.backbone import load_backbone, load_encoder, load_tokenizer, resolve_backbone
 from masker.modeling.checkpoint import ModelFolder
-from masker.modeling.scorer import Outputs, Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
+from masker.modeling.features import FROZEN, Outputs
+from masker.modeling.scorer import Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
 from masker.progress import progress_bar
-from masker.scoring.score import Score
-from masker.scoring.scores import METHOD_SCORES, find_score
+from masker.scoring.detector import Detector
+from masker.scoring.fitting import Network, document_labels, fit_detector, kinds_of
 
-_SCORE = "score."
+if TYPE_CHECKING:
+    from masker.training.methods import Corpus
+
+_TOKEN_HEAD = "token_head."
 
 
 @dataclass(frozen=True)
@@ -39,32 +41,29 @@ class System:
         tokenizer: Of the backbone.
         max_length: Longest row in tokens.
         scorer: Documents to logits and features.
-        score: Logits and features to the out-of-distribution score.
+        detector: Logits and features to confidence, score and decision; ``None`` for a regression.
         tensors: What belongs to the model beside these two: the token head of MASKER.
         keywords: Those it was trained with.
         validation_metric: Accuracy (or Pearson correlation) on the validation documents.
-        validation_scores: (N,) scores of the validation documents; ``None`` for a regression.
     """
 
     tokenizer: Any
     max_length: int
     scorer: Scorer
-    score: Score
+    detector: Detector | None
     tensors: dict[str, torch.Tensor] = field(default_factory=dict)
     keywords: KeywordSet | None = None
     validation_metric: dict[str, float] = field(default_factory=dict)
-    validation_scores: npt.NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
 class _Engine:
-    """A system before its score is fitted."""
+    """A system before its detector is fitted."""
 
     tokenizer: Any
     max_length: int
     scorer: Scorer
-    train: Encoded
-    validation: Encoded
+    corpus: Corpus
     tensors: dict[str, torch.Tensor] = field(default_factory=dict)
     keywords: KeywordSet | None = None
     validation_metric: dict[str, float] = field(default_factory=dict)
@@ -82,26 +81,19 @@ def fit_system(documents: Documents, classes: Sequence[str], settings: Settings,
     """
     fit_engine = _fit_linear if settings.training.method == "ocsvm" else _fit_network
     engine = fit_engine(documents, classes, settings, work)
-    kind = METHOD_SCORES[settings.training.method]
-    pooling = settings.model.window_pooling
-    outputs, labels = None, np.empty(0, dtype=np.int64)
-    if kind.learns:
-        labels = _document_labels(engine.train)
-        outputs = engine.train_outputs
-        if outputs is None:
-            with progress_bar(len(engine.train), "statistics", "doc") as bar:
-                outputs = document_outputs(
-                    engine.scorer, engine.train, pooling, bar.update, features=kind.reads_features
-                )
-    score = kind.fit(outputs, labels, settings)
-    metric, scores = engine.validation_metric, None
+    detector = None
     if classes:
-        held_out = document_outputs(engine.scorer, engine.validation, pooling, features=kind.reads_features)
-        scores = score.ood_score(held_out)
-        if not metric:
-            metric = {"accuracy": accuracy(_document_labels(engine.validation), held_out.logits.argmax(axis=1))}
+        corpus = engine.corpus
+        network = Network(engine.scorer, engine.tokenizer, engine.keywords, settings)
+        detector = fit_detector(network, corpus.train, corpus.validation, corpus.calibration, engine.train_outputs)
     return System(
-        engine.tokenizer, engine.max_length, engine.scorer, score, engine.tensors, engine.keywords, metric, scores
+        engine.tokenizer,
+        engine.max_length,
+        engine.scorer,
+        detector,
+        engine.tensors,
+        engine.keywords,
+        engine.validation_metric,
     )
 
 
@@ -115,21 +107,22 @@ def open_system(path: str | Path, stored: ModelFolder, settings: Settings, backe
         backend: What runs the network; see :func:`masker.modeling.scorer.open_scorer`.
     """
     tokenizer = load_tokenizer(str(path))
-    statistics = {
-        name.removeprefix(_SCORE): tensor.numpy() for name, tensor in stored.tensors.items() if name.startswith(_SCORE)
-    }
-    score = find_score(stored.manifest["score"]).from_statistics(statistics, settings)
+    detector = None
+    if settings.model.head != "regression":
+        arrays = {name: tensor.numpy() for name, tensor in stored.tensors.items()}
+        detector = Detector.from_stored(stored.manifest, arrays, settings)
     scorer: Scorer
     if settings.training.method == "ocsvm":
         scorer = _open_linear(path, stored, settings, tokenizer, backend)
     else:
         scorer = open_scorer(path, tokenizer, backend)
-    return System(tokenizer, stored.manifest["max_length"], scorer, score)
+    rest = {name: tensor for name, tensor in stored.tensors.items() if name.startswith(_TOKEN_HEAD)}
+    return System(tokenizer, stored.manifest["max_length"], scorer, detector, rest)
 
 
-def score_tensors(score: Score) -> dict[str, torch.Tensor]:
-    """The statistics of a score as ``masker.safetensors`` holds them."""
-    return {_SCORE + name: torch.from_numpy(np.array(array)) for name, array in score.statistics().items()}
+def detector_tensors(detector: Detector) -> dict[str, torch.Tensor]:
+    """What a detector knows, as ``masker.safetensors`` holds it."""
+    return {name: torch.from_numpy(np.array(array)) for name, array in detector.to_arrays().items()}
 
 
 def _fit_network(documents: Documents, classes: Sequence[str], settings: Settings, work: Path) -> _Engine:
@@ -139,13 +132,12 @@ def _fit_network(documents: Documents, classes: Sequence[str], settings: Setting
     tensors: dict[str, torch.Tensor] = {}
     if trained.network.token_head is not None:
         state = trained.network.token_head.state_dict()
-        tensors = {f"token_head.{name}": tensor.cpu() for name, tensor in state.items()}
+        tensors = {_TOKEN_HEAD + name: tensor.cpu() for name, tensor in state.items()}
     return _Engine(
         trained.backbone.tokenizer,
         trained.backbone.max_length,
-        TorchScorer(trained.network.classifier, trained.backbone.tokenizer),
-        trained.corpus.train,
-        trained.corpus.validation,
+        TorchScorer(trained.network.classifier, trained.backbone.tokenizer, _pretrained(settings)),
+        trained.corpus,
         tensors,
         trained.keywords,
         trained.validation_metric,
@@ -167,8 +159,18 @@ def _fit_linear(documents: Documents, classes: Sequence[str], settings: Settings
     with progress_bar(len(train), "features", "doc") as bar:
         vectors = features(train, bar.update)
     scorer = LinearScorer.fit(features, vectors, train.labels, balanced=settings.loss.class_weights == "balanced")
-    outputs = pool_outputs(Outputs(scorer.logits(vectors), vectors), train.document, settings.model.window_pooling)
-    return _Engine(tokenizer, backbone.max_length, scorer, train, corpus.validation, train_outputs=outputs)
+    pooling = settings.model.window_pooling
+    outputs = pool_outputs(Outputs(scorer.logits(vectors), {VECTORS: vectors}), train.document, pooling)
+    predicted = document_outputs(scorer, corpus.validation, pooling).logits.argmax(axis=1)
+    metric = {"accuracy": accuracy(document_labels(corpus.validation), predicted)}
+    return _Engine(tokenizer, backbone.max_length, scorer, corpus, validation_metric=metric, train_outputs=outputs)
+
+
+def _pretrained(settings: Settings) -> Any:
+    """The encoder before fine-tuning, rounded as a model folder keeps it, where the score reads its features."""
+    if FROZEN not in kinds_of(settings.detection.score):
+        return None
+    return load_encoder(resolve_backbone(settings.model.backbone)).bfloat16().float()
 
 
 def _open_linear(
@@ -185,10 +187,3 @@ def _open_linear(
 
         features = TfIdfFeatures(arrays["features.idf"], AutoConfig.from_pretrained(str(path)))
     return LinearScorer(features, arrays["linear.weight"], arrays["linear.bias"])
-
-
-def _document_labels(encoded: Encoded) -> npt.NDArray[np.int64]:
-    """The class of each document, whatever the number of its windows."""
-    assert encoded.labels is not None
-    _, first = np.unique(encoded.document, return_index=True)
-    return np.asarray(encoded.labels[first], dtype=np.int64)

@@ -114,9 +114,9 @@ def test_predict_jsonl_from_a_file(place):
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(rows) == 30
     for row in rows:
-        assert list(row) == ["label", "confidence", "ood_score", "is_ood"]
+        assert list(row) == ["label", "confidence", "p_value", "ood_score", "is_ood"]
         assert row["label"] in {"space", "food", "sport"}
-        assert row["ood_score"] == pytest.approx(1 - row["confidence"], abs=1e-6)
+        assert 0 < row["p_value"] <= 1 and 0 < row["confidence"] < 1
         assert isinstance(row["is_ood"], bool)
 
 
@@ -124,7 +124,7 @@ def test_predict_csv_from_standard_input_with_text(place):
     done = run("predict", str(place / "model"), "-", "--format", "csv", "--with-text", text="rocket moon\nbread soup\n")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["text"] for row in rows] == ["rocket moon", "bread soup"]
-    assert list(rows[0]) == ["text", "label", "confidence", "ood_score", "is_ood"]
+    assert list(rows[0]) == ["text", "label", "confidence", "p_value", "ood_score", "is_ood"]
 
 
 def test_predict_writes_a_file_atomically(place, tmp_path):

@@ -37,7 +37,7 @@ def test_train_predict_evaluate(method, folder, tiny_backbones):
     assert not (folder / f"{method}.partial").exists()
     rows = [json.loads(line) for line in run("predict", str(model), str(folder / "test.jsonl")).stdout.splitlines()]
     assert len(rows) == 18
-    assert all(list(row) == ["label", "confidence", "ood_score", "is_ood"] for row in rows)
+    assert all(list(row) == ["label", "confidence", "p_value", "ood_score", "is_ood"] for row in rows)
     done = run(
         "evaluate", str(model), str(folder / "test.jsonl"), "--ood", str(folder / "ood.jsonl"),
         "--resamples", "5", "--json",

@@ -14,6 +14,7 @@ from masker.errors import ConfigError
 from masker.experiments import analyses
 from masker.experiments.reproduce import reproduce
 from masker.modeling.backbone import load_tokenizer
+from masker.modeling.features import Outputs
 from masker.report.reproduction import write_report
 
 TESTS = {
@@ -93,8 +94,9 @@ def test_tsne_silhouette_is_high_for_sets_apart_and_low_for_one_set_cut_in_two(t
     sets = {name: Documents(["soup"] * 20, None, ["food"] * 20, name) for name in ("one", "other")}
 
     def silhouette(offset):
-        parts = iter([draw.normal(size=(20, 2)), draw.normal(size=(20, 2)) + offset])
-        monkeypatch.setattr(analyses.TorchScorer, "predict_outputs", lambda self, encoded: (None, next(parts)))
+        parts = [draw.normal(size=(20, 2)), draw.normal(size=(20, 2)) + offset]
+        outputs = (Outputs(None, {"cls": part}) for part in parts)
+        monkeypatch.setattr(analyses.TorchScorer, "predict_outputs", lambda self, encoded: next(outputs))
         return analyses.embed_in_plane(tiny_backbones["bert"], 16, sets["one"], sets, perplexity=5.0)["silhouette"]
 
     assert silhouette(10.0) > 0.7

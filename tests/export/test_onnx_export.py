@@ -124,13 +124,13 @@ def test_an_unfaithful_graph_is_refused(fresh, monkeypatch):
     before = names(fresh)
     original = export.write_graph
 
-    def other_weights(classifier, *args):
+    def other_weights(classifier, *args, **options):
         import torch
 
         last = [module for module in classifier.modules() if isinstance(module, torch.nn.Linear)][-1]
         with torch.no_grad():
             last.bias.add_(0.001)
-            original(classifier, *args)
+            original(classifier, *args, **options)
             last.bias.sub_(0.001)
 
     monkeypatch.setattr(export, "write_graph", other_weights)
@@ -244,7 +244,7 @@ def test_agreement_is_counted(trained, tmp_path):
             return next(self.answers)
 
     def rows(*values):
-        return [Prediction(label, certain, score, out) for label, certain, score, out in values]
+        return [Prediction(label, certain, 0.5, score, out) for label, certain, score, out in values]
 
     test = rows(("a", 0.9, 0.1, False), ("b", 0.8, 0.2, False), ("a", 0.7, 0.3, False), ("b", 0.6, 0.4, True))
     out = rows(("a", 0.5, 0.5, True), ("a", 0.4, 0.6, True))

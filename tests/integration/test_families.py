@@ -73,7 +73,7 @@ def test_keywords_are_chosen_by_attention(trained, family):
     keywords = model.keywords_
     assert keywords.source == "attention"
     assert len(keywords) == 30  # 10 for each of the three classes
-    special = set(model._tokenizer.all_special_ids)
+    special = set(model._model.system.tokenizer.all_special_ids)
     assert not special & {token for keyword in keywords for token in keyword.token_ids}
     scores = [keyword.score for keyword in keywords]
     assert scores == sorted(scores, reverse=True)
@@ -85,7 +85,7 @@ def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings,
     """x~ differs from x at keywords only, x^ at context only; special and padding tokens stay in both."""
     model, _ = trained(family)
     settings = tiny_settings(family, masking={"context": "mask"})
-    tokenizer = model._tokenizer
+    tokenizer = model._model.system.tokenizer
     views = make_views(settings, model.keywords_, tokenizer)
     collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views)
     texts, _ = make_corpus(12, seed=5)
@@ -120,7 +120,7 @@ def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings,
 def test_dropping_the_context_keeps_the_same_tokens_as_masking_it(trained, tiny_settings, family):
     """x^ by ``drop`` is x^ by ``mask`` without its mask tokens, padded with the padding id."""
     model, _ = trained(family)
-    tokenizer = model._tokenizer
+    tokenizer = model._model.system.tokenizer
     texts, _ = make_corpus(12, seed=5)
     encoded = encode(tokenizer, texts, None, 32)
     batches = {}

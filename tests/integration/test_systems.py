@@ -57,9 +57,9 @@ def fitted(settings_of):
 
 
 def state(classifier: MaskerClassifier) -> dict[str, torch.Tensor]:
-    weights = classifier._scorer.weights()
+    weights = classifier._model.system.scorer.weights()
     native = weights.native.state_dict() if hasattr(weights.native, "state_dict") else {}
-    return {**native, **weights.tensors, **classifier._tensors}
+    return {**native, **weights.tensors, **classifier._model.tensors}
 
 
 def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:

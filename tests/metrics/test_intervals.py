@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from masker.errors import ConfigError, DataError
-from masker.metrics import Interval, bootstrap, detection_report
+from masker.metrics import Interval, binomial_interval, bootstrap, detection_report
 
 
 def test_interval_as_dict_is_json():
@@ -96,3 +96,25 @@ def test_undefined_statistic_is_refused(bad):
     answers = iter([0.0, 1.0, bad])
     with pytest.raises(DataError, match="1 non-finite values among 2 resamples"):
         bootstrap(lambda rows: next(answers), 3, resamples=2)
+
+
+def test_binomial_interval_by_hand():
+    """No hit in 10: the upper end u solves (1 - u)^10 = 0.025, u = 1 - 0.025^0.1 = 0.3085; ten hits mirror that."""
+    none, all_ = binomial_interval(0, 10), binomial_interval(10, 10)
+    assert (none.value, none.low) == (0.0, 0.0) and none.high == pytest.approx(1 - 0.025**0.1)
+    assert (all_.value, all_.high) == (1.0, 1.0) and all_.low == pytest.approx(0.025**0.1)
+
+
+def test_binomial_interval_covers_at_least_as_often_as_it_says():
+    """5 % of 200, over all outcomes weighted by their probability."""
+    from scipy.stats import binom
+
+    inside = [binomial_interval(k, 200).low <= 0.05 <= binomial_interval(k, 200).high for k in range(60)]
+    assert np.dot(inside, binom.pmf(np.arange(60), 200, 0.05)) >= 0.95
+
+
+def test_binomial_interval_needs_rows():
+    with pytest.raises(DataError):
+        binomial_interval(0, 0)
+    with pytest.raises(DataError):
+        binomial_interval(3, 2)

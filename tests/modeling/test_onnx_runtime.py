@@ -60,7 +60,8 @@ def test_rows_are_padded_masked_and_put_back_in_order(make_graph, budget):
     """Rows (1 2), (3 4 5), (6): in one batch with padding 9, sums are 3 + 9, 12, 6 + 18; the mask counts 2, 3, 1."""
     scorer, seen = OnnxScorer(make_graph(False), PAD, budget), []
     encoded = rows([1, 2], [3, 4, 5], [6], types=[[1, 1], [1, 1, 1], [1]])
-    logits, features = scorer.predict_outputs(encoded, seen.append)
+    outputs = scorer.predict_outputs(encoded, advance=seen.append)
+    logits, features = outputs.logits, outputs.features["cls"]
     padded = {1: [3, 12, 6], 6: [12, 12, 6], 4096: [12, 12, 24]}[budget]
     np.testing.assert_array_equal(logits, np.array([padded, [2, 3, 1]]).T)
     np.testing.assert_array_equal(features, [[1] * 3, [3] * 3, [6] * 3])
@@ -68,6 +69,11 @@ def test_rows_are_padded_masked_and_put_back_in_order(make_graph, budget):
     assert logits.dtype == features.dtype == np.float32
     assert sum(seen) == 3
     assert scorer.n_outputs == 2
+
+
+def test_features_that_the_graph_does_not_give(make_graph):
+    with pytest.raises(ModelError, match=r"features \(middle\) that this export does not give; renew it"):
+        OnnxScorer(make_graph(False), PAD).predict_outputs(rows([1, 2]), ["cls", "middle"])
 
 
 def test_token_types_go_in_where_the_graph_takes_them(make_graph):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from masker.errors import DataError
+from masker.scoring.calibration import Calibration
+from masker.scoring.detector import Judgement
 from masker.scoring.evaluation import evaluate_classification, evaluate_regression
 from masker.scoring.max_probability import class_probabilities, max_probability_score
 
@@ -18,23 +20,36 @@ OUT = np.array([[-2.0, -5.0], [2.0, -4.0]], dtype=np.float32)
 DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95"}
 
 
-def report(head="one-vs-rest", threshold=0.4, ood=None, **options):
+def judge(logits, head, rule, temperature=1.0):
+    scores, predicted = max_probability_score(logits, head), logits.argmax(axis=1)
+    p_values, rejected = rule.p_values(scores, predicted), rule.rejects(scores, predicted)
+    raw = class_probabilities(logits, head).max(axis=1)
+    return Judgement(class_probabilities(logits / temperature, head), raw, scores, p_values, rejected)
+
+
+def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, **options):
     settings = {"resamples": 50, "seed": 0, **options}
     others = {"other": OUT} if ood is None else ood
+    held_out = np.arange(1, 40) / 100
+    rule = Calibration.fit(held_out, np.zeros(39, dtype=int), 2, 0.05, class_conditional=class_conditional)
+    if threshold is not None:
+        rule = rule.with_threshold(threshold)
     return evaluate_classification(
-        class_probabilities(LOGITS, head),
-        max_probability_score(LOGITS, head),
+        judge(LOGITS, head, rule, temperature),
         settings.pop("labels", LABELS),
         CLASSES,
-        threshold,
-        {name: max_probability_score(logits, head) for name, logits in others.items()},
+        rule,
+        {name: judge(logits, head, rule) for name, logits in others.items()},
+        temperature=temperature,
         **settings,
     )
 
 
 def test_all_keys():
     content = report()
-    assert set(content) == {"classification", "threshold", "rejected", "ood"}
+    assert set(content) == {
+        "classification", "threshold", "rejected", "false_alarms", "confidence", "selective", "ood",
+    }  # fmt: skip
     assert set(content["classification"]) == {"accuracy", "macro_f1", "ece"}
     assert set(content["ood"]) == {"other"}
     assert set(content["ood"]["other"]) == {"documents", "rejected", *DETECTION}
@@ -63,6 +78,43 @@ def test_figures_by_hand():
     assert other["documents"] == 2
     assert other["rejected"] == pytest.approx(0.5)
     assert other["auroc"]["value"] == pytest.approx(0.6875)
+
+
+def test_false_alarms_by_hand():
+    """One of four rejected; exact interval of Clopper and Pearson: 0.0063 to 0.8059. 39 held out can promise 5 %."""
+    content = report()["false_alarms"]
+    assert content["realised"]["value"] == 0.25
+    assert [content["realised"][end] for end in ("low", "high")] == pytest.approx([0.0063, 0.8059], abs=1e-4)
+    assert (content["asked"], content["promised"], content["held_out"]) == (0.05, 0.05, 39)
+    assert "by_predicted_class" not in content
+
+
+def test_false_alarms_by_class():
+    """All held-out documents were predicted ham: k = 38, threshold 0.38, for ham; spam has that of all, the same."""
+    by_class = report(threshold=None, class_conditional=True)["false_alarms"]["by_predicted_class"]
+    assert {name: share["value"] for name, share in by_class.items()} == {"ham": pytest.approx(1 / 3), "spam": 0.0}
+
+
+def test_selective_by_hand():
+    """Only the least certain of four is wrong: risks 0, 0, 0, 1/4; their mean is 1/16."""
+    content = report()["selective"]
+    assert set(content) == {"confidence", "ood_score"}
+    for figures in content.values():
+        assert figures["aurc"]["value"] == pytest.approx(1 / 16)
+        assert figures["curve"] == [[0.25, 0.0], [0.5, 0.0], [0.75, 0.0], [1.0, 0.25]]
+
+
+def test_calibration_error_before_and_after_the_temperature():
+    """Sigmoids of 3, 2, 1, 0 sit in different bins; three are right, the last is wrong at 0.5.
+
+    Before: (0.0474 + 0.1192 + 0.2689 + 0.5) / 4 = 0.2339. Twice as hot: sigmoids of 1.5, 1, 0.5 and 0.
+    """
+    content = report(temperature=2.0)
+    assert content["confidence"]["temperature"] == 2.0
+    assert content["confidence"]["ece_before"] == pytest.approx(0.2339, abs=1e-4)
+    hot = 1 / (1 + np.exp(-np.array([1.5, 1.0, 0.5])))
+    assert content["confidence"]["ece_after"] == pytest.approx(((1 - hot).sum() + 0.5) / 4)
+    assert content["classification"]["ece"]["value"] == pytest.approx(content["confidence"]["ece_after"])
 
 
 def test_head_decides_the_score():

@@ -163,7 +163,7 @@ def test_command_line(shard_model, shard_folder, tmp_path):
     assert done.exception is None
     assert done.stdout == ""
     assert "48 rows; 4 shards predicted, 0 were there already" in done.stderr
-    assert (tmp_path / "out" / "a.csv").read_text().startswith("label,confidence,ood_score,is_ood")
+    assert (tmp_path / "out" / "a.csv").read_text().startswith("label,confidence,p_value,ood_score,is_ood")
     assert isinstance(command(*arguments).exception, ConfigError)
     without = command(str(shard_model), str(shard_folder), "--workers", "2")
     assert isinstance(without.exception, ConfigError)

@@ -17,7 +17,10 @@ from masker.baselines.tf_idf import inverse_document_frequency, tf_idf, token_co
 from masker.data.encoding import Encoded
 from masker.masking.collator import Collator
 from masker.modeling.inference import Advance, content_special_ids, predict_means
-from masker.modeling.scorer import Floats, Weights
+from masker.modeling.scorer import Floats, Outputs, Weights
+
+#: The kind of features that a one-class SVM reads.
+VECTORS = "vectors"
 
 
 class Features(Protocol):
@@ -117,12 +120,14 @@ class LinearScorer:
 
     def predict_logits(self, encoded: Encoded, advance: Advance | None = None) -> Floats:
         """(N, C) logits."""
-        return self.predict_outputs(encoded, advance)[0]
+        return self.predict_outputs(encoded, advance=advance).logits
 
-    def predict_outputs(self, encoded: Encoded, advance: Advance | None = None) -> tuple[Floats, Any]:
-        """(N, C) logits and the (N, F) vectors."""
+    def predict_outputs(
+        self, encoded: Encoded, kinds: Sequence[str] = (VECTORS,), advance: Advance | None = None
+    ) -> Outputs:
+        """(N, C) logits and the (N, F) vectors, the one kind there is."""
         vectors = self._features(encoded, advance)
-        return self.logits(vectors), vectors
+        return Outputs(self.logits(vectors), {VECTORS: vectors})
 
     def logits(self, vectors: Any) -> Floats:
         """(N, C) logits of (N, F) vectors."""

@@ -13,6 +13,7 @@ import click
 
 from masker import processes
 from masker.cli.audit import audit
+from masker.cli.calibrate import calibrate
 from masker.cli.data import data
 from masker.cli.demo import demo
 from masker.cli.evaluate import evaluate
@@ -32,8 +33,9 @@ def cli() -> None:
     \b
     masker demo                                   see it work, start to end
     masker train data.csv --output model          train on columns text and label
-    masker predict model new.csv                  label, confidence, ood_score, is_ood
+    masker predict model new.csv                  label, confidence, p_value, ood_score, is_ood
     masker evaluate model test.csv --ood other.csv
+    masker calibrate model held_out.csv --false-alarm-rate 0.01
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
     logging.getLogger("masker").setLevel(logging.INFO if processes.is_first() else logging.ERROR)
@@ -42,7 +44,7 @@ def cli() -> None:
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
 
-for command in (demo, train, predict, evaluate, audit, keywords, export, data, reproduce):
+for command in (demo, train, predict, evaluate, calibrate, audit, keywords, export, data, reproduce):
     cli.add_command(command)
 
 

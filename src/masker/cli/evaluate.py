@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from masker.cli.options import backend_option, data_options, data_values
+from masker.cli.options import backend_option, data_options, data_values, false_alarm_option, score_option
 
 
 @click.command()
@@ -22,6 +22,8 @@ from masker.cli.options import backend_option, data_options, data_values
 )
 @click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap resamples.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@score_option
+@false_alarm_option
 @backend_option
 @data_options
 def evaluate(
@@ -31,10 +33,16 @@ def evaluate(
     ood_where: tuple[str, ...],
     resamples: int,
     as_json: bool,
+    score: str | None,
+    false_alarm_rate: float | None,
     backend: str | None,
     **options: Any,
 ) -> None:
-    """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files."""
+    """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files.
+
+    Accuracy and calibration; the false-alarm rate that TEST shows, with its interval; how many errors are left when
+    only the most certain texts are answered (AURC); detection of each out-of-distribution file.
+    """
     from masker.classifier import MaskerClassifier
     from masker.config import build_settings
     from masker.data.filters import parse_where
@@ -43,7 +51,7 @@ def evaluate(
     from masker.run import evaluation_documents
 
     settings = build_settings({"data": data_values(options)})
-    classifier = MaskerClassifier.load(model, backend)
+    classifier = MaskerClassifier.load(model, backend, score, false_alarm_rate)
     documents, out = evaluation_documents(classifier, test, list(ood), settings.data, parse_where(ood_where))
     with progress_bar(len(documents) + sum(map(len, out.values())), "evaluate", "doc") as bar:
         report = classifier.evaluate(documents, out, resamples=resamples, advance=bar.update)

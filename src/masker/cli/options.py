@@ -51,6 +51,47 @@ def backend_option(command: Command) -> Command:
     return option(command)
 
 
+def score_option(command: Command) -> Command:
+    """Which out-of-distribution score. Its names are checked by the settings, or by the model that is opened."""
+    option = click.option(
+        "--score",
+        metavar="NAME",
+        help="Out-of-distribution score: auto, max-prob (the paper's), energy, mahalanobis, knn, ... (docs/scores.md).",
+    )
+    return option(command)
+
+
+def false_alarm_option(command: Command) -> Command:
+    """The rate that a model promises."""
+    option = click.option(
+        "--false-alarm-rate",
+        type=float,
+        metavar="X",
+        help="Reject at most this share of the texts that do belong to a class.  [default: the model's, or 0.05]",
+    )
+    return option(command)
+
+
+def class_conditional_option(command: Command) -> Command:
+    """The rate within each class."""
+    option = click.option(
+        "--class-conditional/--no-class-conditional",
+        default=None,
+        help="Keep the false-alarm rate within each predicted class, not only on the whole.",
+    )
+    return option(command)
+
+
+def ood_examples_option(command: Command) -> Command:
+    """Examples that set the operating point."""
+    option = click.option(
+        "--ood-examples",
+        metavar="FILE",
+        help="Out-of-distribution texts to set the false-alarm rate by (at most the one given); shows the trade-off.",
+    )
+    return option(command)
+
+
 def settings_options(command: Command) -> Command:
     """The settings of a training run that deserve an option of their own, and ``--config`` / ``--set`` for the rest."""
     for option in (

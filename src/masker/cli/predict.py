@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from masker.cli.options import backend_option, data_options, data_values
+from masker.cli.options import backend_option, data_options, data_values, false_alarm_option, score_option
 
 
 @click.command()
@@ -16,9 +16,12 @@ from masker.cli.options import backend_option, data_options, data_values
 @click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
 @click.option("--output", type=click.Path(), metavar="FILE|FOLDER", help="Write here instead of standard output.")
 @click.option("--with-text", is_flag=True, help="Repeat the input text in each row.")
+@click.option("--reject", is_flag=True, help="The label null for a text that is out-of-distribution.")
 @click.option("--engine", type=click.Choice(["local", "ray"]), help="Predict a folder of files, each into one file.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Files at a time, with --engine ray.")
 @click.option("--address", metavar="HOST:PORT", help="A running Ray cluster.  [default: RAY_ADDRESS, or none]")
+@score_option
+@false_alarm_option
 @backend_option
 @data_options
 def predict(
@@ -27,15 +30,19 @@ def predict(
     form: str,
     output: str | None,
     with_text: bool,
+    reject: bool,
     engine: str | None,
     workers: int | None,
     address: str | None,
+    score: str | None,
+    false_alarm_rate: float | None,
     backend: str | None,
     **options: Any,
 ) -> None:
     """Classify the texts of DATA ('-' reads standard input) with the model in the folder MODEL.
 
-    One row for each text, in order: label, confidence, ood_score (higher = more out-of-distribution), is_ood.
+    One row for each text, in order: label, confidence, p_value (about the share of the model's own texts that look as
+    strange), ood_score (higher = more out-of-distribution), is_ood.
 
     With --engine, DATA is a folder of CSV, TSV, JSONL or Parquet files (or a pattern in quotes), and each becomes one
     file of the folder --output. Files that are finished already are kept unless model, input or options have changed.
@@ -44,7 +51,14 @@ def predict(
     from masker.errors import ConfigError
 
     settings = build_settings({"data": data_values(options)})
-    written: dict[str, Any] = {"form": form, "with_text": with_text, "backend": backend}
+    written: dict[str, Any] = {
+        "form": form,
+        "with_text": with_text,
+        "reject": reject,
+        "backend": backend,
+        "score": score,
+        "false_alarm_rate": false_alarm_rate,
+    }
     if engine is None:
         if workers is not None or address is not None:
             raise ConfigError("--workers and --address belong to --engine ray; add it, or leave them out")

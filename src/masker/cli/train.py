@@ -6,19 +6,37 @@ from typing import Any
 
 import click
 
-from masker.cli.options import build_from_options, data_options, settings_options
+from masker.cli.options import (
+    build_from_options,
+    class_conditional_option,
+    data_options,
+    false_alarm_option,
+    ood_examples_option,
+    score_option,
+    settings_options,
+)
 
 
 @click.command()
 @click.argument("data")
 @click.option("--output", required=True, type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
-@click.option(
-    "--false-alarm-rate", type=float, metavar="X", help="Share of good texts that may be rejected.  [default: 0.05]"
-)
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of going on with it.")
+@score_option
+@false_alarm_option
+@class_conditional_option
+@ood_examples_option
 @settings_options
 @data_options
-def train(data: str, output: str, false_alarm_rate: float | None, restart: bool, **options: Any) -> None:
+def train(
+    data: str,
+    output: str,
+    restart: bool,
+    score: str | None,
+    false_alarm_rate: float | None,
+    class_conditional: bool | None,
+    ood_examples: str | None,
+    **options: Any,
+) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
@@ -26,12 +44,15 @@ def train(data: str, output: str, false_alarm_rate: float | None, restart: bool,
 
     To train on several devices or machines: torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """
-    settings = build_from_options(options, detection={"false_alarm_rate": false_alarm_rate})
+    detection = {"score": score, "false_alarm_rate": false_alarm_rate, "class_conditional": class_conditional}
+    settings = build_from_options(options, detection=detection)
 
     from masker import processes
     from masker.report.console import print_training
     from masker.run import train_run
 
-    summary = train_run(data, output, settings, restart=restart)
+    summary = train_run(
+        data, output, settings, restart=restart, ood_examples=ood_examples, highest_rate=false_alarm_rate
+    )
     if processes.is_first():
         print_training(summary)

@@ -79,7 +79,9 @@ def embed_in_plane(
         raise ConfigError(f"the analysis 'tsne' draws two sets of documents; the recipe names {len(sets)}")
     tokenizer = load_tokenizer(str(model))
     scorer = TorchScorer(load_classifier(str(model)), tokenizer)
-    parts = [scorer.predict_outputs(_encode(tokenizer, documents, max_length))[1] for documents in sets.values()]
+    parts = [
+        scorer.predict_outputs(_encode(tokenizer, documents, max_length)).features["cls"] for documents in sets.values()
+    ]
     features = np.concatenate(parts).astype(np.float64)
     of_set = np.repeat([0, 1], [len(part) for part in parts])
     fitting = min(perplexity, (len(features) - 1) / 3)

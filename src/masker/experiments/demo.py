@@ -14,6 +14,7 @@ from masker.classifier import MaskerClassifier, Prediction
 from masker.config import DataSettings, build_settings
 from masker.data import Documents, class_split, read_documents, subsample
 from masker.errors import ConfigError
+from masker.experiments.paper_detection import paper_detection
 from masker.progress import progress_bar
 from masker.provenance import provenance
 
@@ -90,7 +91,8 @@ def run_demo(output: str | Path) -> DemoResult:
     reports: dict[str, dict[str, Any]] = {}
     for method in ("vanilla", "masker"):
         keywords = {} if method == "vanilla" else {"attention_model": str(folder / "vanilla")}
-        settings = build_settings(DEMO_SETTINGS, {"training": {"method": method}, "keywords": keywords})
+        layers = DEMO_SETTINGS, {"training": {"method": method}, "keywords": keywords}
+        settings = build_settings(paper_detection(method), *layers)
         work = folder / f"{method}.partial"
         work.mkdir(parents=True, exist_ok=True)
         model = MaskerClassifier.from_settings(settings).fit_documents(data.train, settings, work)

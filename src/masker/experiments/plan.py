@@ -17,6 +17,7 @@ from typing import Any
 from masker.config import Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
+from masker.experiments.paper_detection import paper_detection, without_paper_detection
 from masker.experiments.recipe import Backbone, Recipe, RelianceOptions, Scale, Source, System
 from masker.experiments.selection import SELECTION_SEED, plan_selection
 from masker.experiments.stages import Graph, Stage, make_stage
@@ -191,7 +192,7 @@ class _Planner:
         parents = []
         if settings.keywords.source == "attention":
             parents = [self._train(data, vanilla, f"vanilla for {title}").id]
-        inputs = {"data": data, "settings": chooser.model_dump(mode="json")}
+        inputs = {"data": data, "settings": without_paper_detection(chooser.model_dump(mode="json"))}
         seconds = cost.scoring_seconds([[data]] if parents else [], settings)
         return self.graph.add(make_stage("keywords", inputs, parents, title=f"keywords {title}", seconds=seconds))
 
@@ -215,9 +216,10 @@ def run_settings(
     seed: int,
     overrides: Sequence[str] = (),
 ) -> Settings:
-    """The settings of one run: recipe, then scale, encoder, source, system, the user's overrides, seed."""
+    """The settings of one run: the paper's detection, then recipe, scale, encoder, source, system, overrides, seed."""
     method = str(system.settings.get("training", {}).get("method", "masker"))
     return build_settings(
+        paper_detection(method),
         recipe.settings,
         scale.settings,
         backbone.settings,
@@ -233,18 +235,18 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
     """Vanilla fine-tuning with the same model, data and seed, and nothing in it that vanilla training does not use."""
     return build_settings(
         {
-            "data": {"validation_fraction": settings.data.validation_fraction},
+            "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
             "model": settings.model.model_dump(),
             "loss": {"class_weights": settings.loss.class_weights},
             "training": {**settings.training.model_dump(), "method": "vanilla", "warm_start": False, "epochs": epochs},
-            "detection": {"false_alarm_rate": settings.detection.false_alarm_rate},
+            "detection": settings.detection.model_dump(exclude={"rule"}),
         }
     )
 
 
 def _with_epochs(settings: Settings) -> dict[str, Any]:
     """The settings for JSON, the number of epochs written out: a default may change, a result may not."""
-    content = settings.model_dump(mode="json")
+    content = without_paper_detection(settings.model_dump(mode="json"))
     content["training"]["epochs"] = settings.epochs
     return content
 

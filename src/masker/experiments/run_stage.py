@@ -11,6 +11,7 @@ from typing import Any
 from masker.classifier import MaskerClassifier
 from masker.config import Settings
 from masker.experiments import analyses
+from masker.experiments.paper_detection import with_paper_detection
 from masker.experiments.recipe import RelianceOptions
 from masker.experiments.reliance import audit_reliance
 from masker.experiments.selection import read_selections
@@ -169,7 +170,7 @@ def _reliance(stage: Stage, partial: Path, output: Path) -> Result:
 
 
 def _settings(stage: Stage) -> Settings:
-    return Settings.model_validate(stage.inputs["settings"])
+    return Settings.model_validate(with_paper_detection(stage.inputs["settings"]))
 
 
 def _with_keywords(settings: Settings, **values: str) -> Settings:

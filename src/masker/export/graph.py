@@ -24,24 +24,25 @@ from masker.errors import ModelError
 from masker.export.rewrites import cut_document_token_early, document_token_nodes, split_layer_norms
 from masker.export.smoothing import smooth_activations
 from masker.masking.collator import pad_rows
-from masker.modeling.onnx_runtime import require_onnx
+from masker.modeling.features import content_weights, document_features
+from masker.modeling.onnx_runtime import output_name, require_onnx
 
 OPSET = 17
-OUTPUTS = ["logits", "features"]
 #: Documents that parity is measured on, in batches of different lengths.
 PARITY_ROWS, PARITY_BATCH = 32, 8
 
 
 class _DocumentOutputs(nn.Module):
-    """The classifier as a function of tensors to (logits, features), as an exporter wants it."""
+    """The classifier as a function of tensors to logits and features, as an exporter wants it."""
 
-    def __init__(self, classifier: Any) -> None:
+    def __init__(self, classifier: Any, special_ids: Sequence[int], kinds: Sequence[str]) -> None:
         super().__init__()
         self.classifier = classifier
+        self.special_ids, self.kinds = list(special_ids), list(kinds)
 
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    ) -> tuple[torch.Tensor, ...]:
         segments = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         output = self.classifier(
             input_ids=input_ids,
@@ -50,7 +51,8 @@ class _DocumentOutputs(nn.Module):
             return_dict=True,
             **segments,
         )
-        return output.logits, output.hidden_states[-1][:, 0]
+        weights = content_weights(input_ids, attention_mask, self.special_ids)
+        return output.logits, *document_features(output.hidden_states, weights, self.kinds).values()
 
 
 def random_batches(tokenizer: Any, classifier: Any, max_length: int) -> list[Encoded]:
@@ -66,7 +68,15 @@ def random_batches(tokenizer: Any, classifier: Any, max_length: int) -> list[Enc
     return [rows.take(range(at, at + PARITY_BATCH)) for at in range(0, PARITY_ROWS, PARITY_BATCH)]
 
 
-def write_graph(classifier: Any, example: Encoded, pad_id: int, file: Path) -> None:
+def write_graph(
+    classifier: Any,
+    example: Encoded,
+    pad_id: int,
+    file: Path,
+    *,
+    special_ids: Sequence[int] = (),
+    kinds: Sequence[str] = ("cls",),
+) -> None:
     """Write the graph of the classifier, with the number and the length of documents left open.
 
     Args:
@@ -74,6 +84,8 @@ def write_graph(classifier: Any, example: Encoded, pad_id: int, file: Path) -> N
         example: Documents of different lengths: were none padded, the exporter would drop the mask.
         pad_id: Vocabulary id of the padding token.
         file: Where to.
+        special_ids: Ids that are no content of a document.
+        kinds: Features that the graph gives beside the logits.
 
     Raises:
         ModelError: When the architecture cannot be exported.
@@ -84,9 +96,10 @@ def write_graph(classifier: Any, example: Encoded, pad_id: int, file: Path) -> N
     if example.token_type_ids is not None:
         inputs["token_type_ids"] = pad_rows(example.token_type_ids, 0)[0]
     tensors = tuple(torch.from_numpy(values) for values in inputs.values())
-    network = _DocumentOutputs(classifier).eval()
-    axes = {name: {0: "documents", 1: "length"} for name in inputs} | {name: {0: "documents"} for name in OUTPUTS}
-    common: dict[str, Any] = {"input_names": list(inputs), "output_names": OUTPUTS}
+    network = _DocumentOutputs(classifier, special_ids, kinds).eval()
+    outputs = ["logits", *map(output_name, kinds)]
+    axes = {name: {0: "documents", 1: "length"} for name in inputs} | {name: {0: "documents"} for name in outputs}
+    common: dict[str, Any] = {"input_names": list(inputs), "output_names": outputs}
     with _quiet():
         try:
             with torch.no_grad():

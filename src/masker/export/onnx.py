@@ -23,6 +23,9 @@ from masker.export.agreement import CheckData, compare
 from masker.export.graph import OPSET, fuse_graph, quantize_graph, random_batches, write_graph
 from masker.modeling.backbone import load_classifier, load_tokenizer
 from masker.modeling.checkpoint import check_output, load_manifest
+from masker.modeling.convolution import MODEL_TYPE
+from masker.modeling.features import ENCODER_KINDS
+from masker.modeling.inference import content_special_ids
 from masker.modeling.onnx_runtime import (
     FILES,
     ONNX_FOLDER,
@@ -112,7 +115,7 @@ def export_onnx(
     target.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{ONNX_FOLDER}.", dir=source if output is None else target.parent))
     try:
-        record, report = _make(source, int(manifest["max_length"]), int8, work, target)
+        record, report = _make(source, manifest, int8, work, target)
         _write_record(work, record)
         if output is None:
             _add_to_folder(work, target / ONNX_FOLDER)
@@ -130,24 +133,29 @@ def export_onnx(
     return ExportReport(report.folder, report.files, report.fused, agreement)
 
 
-def _make(source: Path, max_length: int, int8: bool, work: Path, target: Path) -> tuple[dict[str, Any], ExportReport]:
+def _make(
+    source: Path, manifest: dict[str, Any], int8: bool, work: Path, target: Path
+) -> tuple[dict[str, Any], ExportReport]:
     """Write the graphs into ``work``, each compared with PyTorch."""
     _log.info("exporting %s to ONNX", source)
+    max_length = int(manifest["max_length"])
     tokenizer = load_tokenizer(str(source))
     classifier = load_classifier(str(source), attn_implementation="eager").eval()
     original = TorchScorer(classifier, tokenizer)
+    kinds = _kinds(manifest, classifier)
     batches = random_batches(tokenizer, classifier, max_length)
-    expected = _outputs(original, batches)
+    expected = _outputs(original, batches, kinds)
 
     def distance(file: Path) -> tuple[float, float]:
         # Whole batches, so that short rows are padded to the longest.
         scorer = OnnxScorer(file, tokenizer.pad_token_id, max_tokens=max_length * len(batches[0]))
-        actual = _outputs(scorer, batches)
+        actual = _outputs(scorer, batches, kinds)
         logits, features = (float(np.abs(a - b).max()) for a, b in zip(actual, expected, strict=True))
         return logits, features
 
     plain = work / FILES["onnx"]
-    write_graph(classifier, batches[0], tokenizer.pad_token_id, plain)
+    special = sorted(content_special_ids(tokenizer))
+    write_graph(classifier, batches[0], tokenizer.pad_token_id, plain, special_ids=special, kinds=kinds)
     differences = {"onnx": distance(plain)}
     if not differences["onnx"][0] <= TOLERANCE:
         raise ModelError(
@@ -169,6 +177,7 @@ def _make(source: Path, max_length: int, int8: bool, work: Path, target: Path) -
         "weights_sha256": weights_sha256(source),
         "files": {FILES[backend]: asdict(file) for backend, file in files.items()},
         "opset": OPSET,
+        "features": kinds,
         "fused": fused,
         "weights_of_7_bits": narrow,
         "parity": {"rows": sum(map(len, batches)), "longest": max_length, "tolerance": TOLERANCE},
@@ -201,10 +210,21 @@ def _fuse(
     return {}
 
 
-def _outputs(scorer: Scorer, batches: Sequence[Encoded]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Logits and features of all batches, each run by itself so that its rows are padded."""
-    parts = [scorer.predict_outputs(batch) for batch in batches]
-    return np.concatenate([logits for logits, _ in parts]), np.concatenate([features for _, features in parts])
+def _kinds(manifest: dict[str, Any], classifier: Any) -> list[str]:
+    """The features of a graph: those that the model's score reads, and those that cost nothing."""
+    wanted = {"cls", *(manifest.get("detection") or {}).get("features", [])}
+    if classifier.config.model_type != MODEL_TYPE:
+        wanted.add("middle")
+    return [kind for kind in ENCODER_KINDS if kind in wanted]
+
+
+def _outputs(
+    scorer: Scorer, batches: Sequence[Encoded], kinds: Sequence[str]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Logits and features (of all kinds, side by side) of all batches, each run by itself so that rows are padded."""
+    parts = [scorer.predict_outputs(batch, kinds) for batch in batches]
+    features = [np.concatenate([part.features[kind] for kind in kinds], axis=1) for part in parts]
+    return np.concatenate([part.logits for part in parts]), np.concatenate(features)
 
 
 def _add_to_folder(work: Path, folder: Path) -> None:

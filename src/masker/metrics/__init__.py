@@ -14,16 +14,20 @@ from masker.metrics.detection import (
     fpr_at_tpr,
     tnr_at_tpr,
 )
-from masker.metrics.intervals import Interval, bootstrap
+from masker.metrics.intervals import Interval, binomial_interval, bootstrap
 from masker.metrics.regression import mean_squared_error, pearson, regression_report, spearman
 from masker.metrics.roc import RocCurve, roc_curve
+from masker.metrics.selective import RiskCoverage, aurc, risk_coverage, selective_report
 
 __all__ = [
     "Interval",
+    "RiskCoverage",
     "RocCurve",
     "accuracy",
     "aupr",
+    "aurc",
     "auroc",
+    "binomial_interval",
     "bootstrap",
     "classification_report",
     "detection_accuracy",
@@ -35,7 +39,9 @@ __all__ = [
     "mean_squared_error",
     "pearson",
     "regression_report",
+    "risk_coverage",
     "roc_curve",
+    "selective_report",
     "spearman",
     "tnr_at_tpr",
 ]

@@ -1,4 +1,4 @@
-r"""A number with its uncertainty, by the percentile bootstrap.
+r"""A number with its uncertainty: by the percentile bootstrap, or exactly for a share of independent rows.
 
 Draw ``n`` rows with replacement, recompute the statistic, repeat ``resamples`` times; the interval of level
 :math:`1 - \alpha` lies between the :math:`\alpha / 2` and :math:`1 - \alpha / 2` quantiles of what came out
@@ -24,7 +24,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """A point estimate and its bootstrap interval.
+    """A point estimate and its interval.
 
     Attributes:
         value: The statistic on the rows as given, not the mean over resamples.
@@ -90,6 +90,20 @@ def percentile_interval(value: float, samples: FloatArray, level: float) -> Inte
         )
     low, high = np.quantile(samples, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(value=float(value), low=float(low), high=float(high))
+
+
+def binomial_interval(hits: int, n: int, *, level: float = LEVEL) -> Interval:
+    """A share of ``n`` independent rows with its exact interval (Clopper and Pearson 1934).
+
+    Raises:
+        DataError: ``n`` is below 1 or ``hits`` is not between 0 and ``n``.
+    """
+    from scipy.stats import binomtest
+
+    if n < 1 or not 0 <= hits <= n:
+        raise DataError(f"hits must be between 0 and n, and n at least 1; received {hits} of {n}.")
+    found = binomtest(hits, n).proportion_ci(level, method="exact")
+    return Interval(value=hits / n, low=float(found.low), high=float(found.high))
 
 
 def resampling_generator(*, resamples: int, seed: int, level: float) -> np.random.Generator:

@@ -42,7 +42,7 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     Raises:
         ModelError: When the backbone is unknown, unreachable, unsafe, or not an encoder that can be masked.
     """
-    source = _resolve(settings.backbone)
+    source = resolve_backbone(settings.backbone)
     tokenizer = load_tokenizer(source, settings.trust_remote_code)
     labels = ["score"] if settings.head == "regression" else list(classes)
     classifier = load_classifier(
@@ -136,7 +136,12 @@ def start_at_the_prior(classifier: Any) -> None:
         torch.nn.init.constant_(last.bias, -math.log(n_classes - 1))
 
 
-def _resolve(backbone: str) -> str:
+def resolve_backbone(backbone: str) -> str:
+    """The folder or hub id that a name stands for.
+
+    Raises:
+        ModelError: When it is a folder without safetensors weights.
+    """
     if backbone in EMBEDDED:
         return str(embedded_folder(backbone))
     folder = Path(backbone).expanduser()

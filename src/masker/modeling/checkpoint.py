@@ -4,13 +4,19 @@
 ``config.json`` …    the native model, tokenizer included; opens with ``pipeline("text-classification", folder)``
 ``masker.json``      labels, keywords, score, threshold, settings, provenance
 ``masker.safetensors`` the token head and the statistics that scores need
+``pretrained/``      the encoder before fine-tuning, in 16 bits; only where a score reads its features
 ==================== ==========================================================================================
+
+A later calibration leaves its tensors in a file of another name, ``masker.*.safetensors``, which ``masker.json`` then
+points to: one rename makes old into new.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import secrets
 import shutil
 import tempfile
 import zipfile
@@ -26,6 +32,7 @@ from masker.modeling.tensors import write_tensors
 
 MANIFEST = "masker.json"
 TENSORS = "masker.safetensors"
+PRETRAINED = "pretrained"
 FORMAT = 1
 
 _PICKLE_SUFFIXES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".dill"}
@@ -52,9 +59,22 @@ def check_output(path: str | Path) -> Path:
 
 
 def save_folder(
-    path: str | Path, classifier: Any, tokenizer: Any, manifest: dict[str, Any], tensors: dict[str, torch.Tensor]
+    path: str | Path,
+    classifier: Any,
+    tokenizer: Any,
+    manifest: dict[str, Any],
+    tensors: dict[str, torch.Tensor],
+    pretrained: Any = None,
 ) -> Path:
     """Write a model folder atomically: whole under a temporary name, then renamed.
+
+    Args:
+        path: The folder.
+        classifier: What transformers saves.
+        tokenizer: Its tokenizer.
+        manifest: The content of ``masker.json``.
+        tensors: The content of ``masker.safetensors``.
+        pretrained: The encoder before fine-tuning, where it is needed.
 
     Raises:
         ConfigError: When the folder exists, or the disk does not take it (nothing is left behind then).
@@ -70,6 +90,8 @@ def save_folder(
         with quiet_transformers():
             classifier.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
+            if pretrained is not None:
+                copy.deepcopy(pretrained).bfloat16().save_pretrained(temporary / PRETRAINED)
         write_tensors(tensors, temporary / TENSORS)
         (temporary / MANIFEST).write_text(
             json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1), encoding="utf-8"
@@ -82,6 +104,56 @@ def save_folder(
         raise ConfigError(
             f"the model cannot be written to '{folder}' ({reason}); free space or choose another"
         ) from None
+    finally:
+        if temporary is not None and temporary.exists():
+            shutil.rmtree(temporary, ignore_errors=True)
+    return folder
+
+
+def update_folder(path: str | Path, manifest: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Path:
+    """Replace our two files of a model folder, both or none of them; what transformers wrote stays as it is.
+
+    Raises:
+        ConfigError: When the disk does not take them; the folder is as it was then.
+    """
+    folder = Path(path).expanduser()
+    name = f"masker.{secrets.token_hex(6)}.safetensors"
+    temporary = folder / f".{MANIFEST}.tmp"
+    try:
+        write_tensors(tensors, folder / name)
+        content = {"format": FORMAT, **manifest, "tensors": name}
+        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
+        os.replace(temporary, folder / MANIFEST)
+    except OSError as error:
+        (folder / name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
+        reason = error.strerror or str(error)
+        raise ConfigError(f"the model in '{folder}' cannot be changed ({reason}); give --output") from None
+    for file in folder.glob("masker*.safetensors"):
+        if file.name != name:
+            file.unlink(missing_ok=True)
+    return folder
+
+
+def copy_folder(source: str | Path, path: str | Path) -> Path:
+    """Copy a model folder, whole or not at all.
+
+    Raises:
+        ConfigError: When the target exists, or the disk does not take it.
+    """
+    folder = check_output(path)
+    temporary: Path | None = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        shutil.copytree(Path(source).expanduser(), temporary, dirs_exist_ok=True)
+        temporary.chmod(0o755)
+        if folder.is_dir():
+            folder.rmdir()
+        os.replace(temporary, folder)
+    except (OSError, shutil.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)[:160]
+        raise ConfigError(f"the model cannot be copied to '{folder}' ({reason}); choose another --output") from None
     finally:
         if temporary is not None and temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
@@ -122,7 +194,10 @@ def load_manifest(path: str | Path) -> ModelFolder:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         version = int(manifest["format"])
-        tensors = load_file(folder / TENSORS)
+        file = str(manifest.get("tensors", TENSORS))
+        if Path(file).name != file:
+            raise ValueError(f"tensors: '{file}' is no file of the folder")
+        tensors = load_file(folder / file)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise ModelError(f"model folder '{path}' is damaged ({_reason(error)}); restore or retrain it") from None
     if version > FORMAT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import torch
 from masker.data.encoding import Encoded, token_budget_batches
 from masker.masking.collator import Collator
 from masker.modeling.document_attention import document_attention, last_layer_attention
+from masker.modeling.features import content_weights, document_features
 
 #: Tokens of one batch, padding included; larger batches are slower on a CPU (they leave its cache) and take memory.
 MAX_TOKENS = 1024
@@ -42,17 +43,21 @@ def predict_logits(
 
 @torch.inference_mode()
 def predict_outputs(
-    classifier: Any, collator: Collator, encoded: Encoded, advance: Advance | None = None
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """(N, C) logits and (N, H) features, the document token's embedding in the last hidden state."""
+    classifier: Any, collator: Collator, encoded: Encoded, kinds: Sequence[str], advance: Advance | None = None
+) -> tuple[npt.NDArray[np.float32], dict[str, npt.NDArray[np.float32]]]:
+    """(N, C) logits and (N, H) features of each kind; see :mod:`masker.modeling.features`."""
     classifier.eval()
     logits = np.empty((len(encoded), classifier.config.num_labels), dtype=np.float32)
-    features = np.empty((len(encoded), classifier.config.hidden_size), dtype=np.float32)
+    features = {kind: np.empty((len(encoded), classifier.config.hidden_size), dtype=np.float32) for kind in kinds}
+    special = collator.special_ids.tolist()
     for rows in token_budget_batches(encoded.lengths, MAX_TOKENS):
-        inputs = _lean(_inputs(collator, encoded, rows, classifier.device))
-        output = classifier(**inputs, output_hidden_states=True)
+        inputs = _inputs(collator, encoded, rows, classifier.device)
+        output = classifier(**_lean(inputs), output_hidden_states=True)
         logits[rows] = output.logits.float().cpu().numpy()
-        features[rows] = output.hidden_states[-1][:, 0].float().cpu().numpy()
+        states = output.hidden_states
+        weights = content_weights(inputs["input_ids"], inputs["attention_mask"], special).to(states[-1].dtype)
+        for kind, values in document_features(states, weights, kinds).items():
+            features[kind][rows] = values.float().cpu().numpy()
         if advance is not None:
             advance(len(rows))
     return logits, features

@@ -1,7 +1,8 @@
 """Running an exported classifier in ONNX Runtime, and the files an export leaves in a model folder.
 
 ========================= ================================================================================
-``onnx/model.onnx``       the graph in 32-bit numbers: ids in, ``logits`` (N, C) and ``features`` (N, H) out
+``onnx/model.onnx``       the graph in 32-bit numbers: ids in, ``logits`` (N, C) and features (N, H) out:
+                          ``features`` of kind ``cls``, and ``features.KIND`` of other kinds
 ``onnx/model.int8.onnx``  the same with 8-bit weights
 ``onnx/export.json``      what they were made from, and how far their numbers are from PyTorch's
 ========================= ================================================================================
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +23,7 @@ import torch
 from masker.data.encoding import Encoded, token_budget_batches
 from masker.errors import ModelError
 from masker.masking.collator import pad_rows
+from masker.modeling.features import Outputs
 from masker.modeling.inference import Advance
 
 OnnxBackend = Literal["onnx", "onnx-int8"]
@@ -62,8 +65,8 @@ class OnnxScorer:
                 # It would join what the export took apart for speed.
                 disabled_optimizers=["SkipLayerNormFusion"],
             )
-            outputs = {output.name: output.shape for output in self._session.get_outputs()}
-            self._n_outputs, self._n_features = int(outputs["logits"][1]), int(outputs["features"][1])
+            self._widths = {output.name: int(output.shape[1]) for output in self._session.get_outputs()}
+            self._n_outputs = self._widths["logits"]
         except Exception as error:  # ONNX Runtime's errors share no base of their own
             raise ModelError(
                 f"'{file}' cannot be opened ({_reason(error)}); run 'masker export' on its model again"
@@ -83,19 +86,31 @@ class OnnxScorer:
             if advance is not None:
                 advance(1)
             return logits
-        return self._fill({"logits": self._n_outputs}, encoded, advance)[0]
+        return self._fill(["logits"], encoded, advance)[0]
 
-    def predict_outputs(self, encoded: Encoded, advance: Advance | None = None) -> tuple[Floats, Floats]:
-        """(N, C) logits and (N, H) features: the document token's embedding in the last hidden state."""
-        logits, features = self._fill({"logits": self._n_outputs, "features": self._n_features}, encoded, advance)
-        return logits, features
+    def predict_outputs(
+        self, encoded: Encoded, kinds: Sequence[str] = ("cls",), advance: Advance | None = None
+    ) -> Outputs:
+        """(N, C) logits and (N, H) features of each kind.
+
+        Raises:
+            ModelError: When the graph was exported without one of them.
+        """
+        names = [output_name(kind) for kind in kinds]
+        missing = [kind for kind, name in zip(kinds, names, strict=True) if name not in self._widths]
+        if missing:
+            raise ModelError(
+                f"the score reads features ({', '.join(missing)}) that this export does not give; renew it with "
+                "'masker export', or choose another --score or --backend torch"
+            )
+        logits, *features = self._fill(["logits", *names], encoded, advance)
+        return Outputs(logits, dict(zip(kinds, features, strict=True)))
 
     def weights(self) -> None:
         """A graph does not hold the weights as transformers saves them."""
 
-    def _fill(self, outputs: dict[str, int], encoded: Encoded, advance: Advance | None) -> list[Floats]:
-        names = list(outputs)
-        filled = [np.empty((len(encoded), width), dtype=np.float32) for width in outputs.values()]
+    def _fill(self, names: list[str], encoded: Encoded, advance: Advance | None) -> list[Floats]:
+        filled = [np.empty((len(encoded), self._widths[name]), dtype=np.float32) for name in names]
         for rows in token_budget_batches(encoded.lengths, self._max_tokens):
             for target, values in zip(filled, self._run(names, encoded, rows.tolist()), strict=True):
                 target[rows] = values
@@ -112,6 +127,11 @@ class OnnxScorer:
                 np.zeros_like(input_ids) if types is None else pad_rows([types[row] for row in rows], 0)[0]
             )
         return self._session.run(names, feed)
+
+
+def output_name(kind: str) -> str:
+    """What a graph calls the features of a kind."""
+    return "features" if kind == "cls" else f"features.{kind}"
 
 
 def require_onnx(module: str) -> Any:

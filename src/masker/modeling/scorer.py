@@ -10,9 +10,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +21,28 @@ import torch
 from scipy.sparse import csr_array
 
 from masker.data.encoding import Encoded
-from masker.errors import ConfigError, did_you_mean
+from masker.errors import ConfigError, ModelError, did_you_mean
 from masker.masking.collator import Collator
-from masker.modeling.backbone import load_classifier
-from masker.modeling.inference import Advance, content_special_ids, pool_windows, predict_logits, predict_outputs
+from masker.modeling.backbone import load_classifier, load_encoder
+from masker.modeling.checkpoint import PRETRAINED
+from masker.modeling.features import FROZEN
+from masker.modeling.features import Outputs as Outputs
+from masker.modeling.inference import (
+    Advance,
+    content_special_ids,
+    pool_windows,
+    predict_logits,
+    predict_means,
+    predict_outputs,
+)
 from masker.modeling.onnx_runtime import ONNX_FOLDER, OnnxBackend, OnnxScorer, open_exported, weight_files
 from masker.modeling.packed_linear import pack_linears
 
 Backend = Literal["torch", "torch-bf16", "onnx", "onnx-int8"]
 Floats = npt.NDArray[np.float32]
+
+#: Documents whose features are held at a time while statistics are gathered.
+STREAM_DOCUMENTS = 2048
 
 
 @dataclass(frozen=True)
@@ -38,22 +52,12 @@ class Weights:
     Attributes:
         native: What transformers saves by its ``save_pretrained``: a classifier, an encoder, or a configuration alone.
         tensors: What goes into ``masker.safetensors``.
+        pretrained: The encoder before fine-tuning, where a score reads its features.
     """
 
     native: Any
     tensors: dict[str, torch.Tensor] = field(default_factory=dict)
-
-
-class Outputs(NamedTuple):
-    """What is known of N documents before they are scored.
-
-    Attributes:
-        logits: (N, C) outputs of f_doc.
-        features: (N, H) dense or sparse, for scores that read them; ``None`` where nobody asked.
-    """
-
-    logits: Floats
-    features: Any = None
+    pretrained: Any = None
 
 
 class Scorer(Protocol):
@@ -66,8 +70,10 @@ class Scorer(Protocol):
     def predict_logits(self, encoded: Encoded, advance: Advance | None = None) -> Floats:
         """(N, C) logits of f_doc, in the order of the rows."""
 
-    def predict_outputs(self, encoded: Encoded, advance: Advance | None = None) -> tuple[Floats, Any]:
-        """(N, C) logits and (N, H) features: the document token's embedding in the last hidden state."""
+    def predict_outputs(
+        self, encoded: Encoded, kinds: Sequence[str] = ("cls",), advance: Advance | None = None
+    ) -> Outputs:
+        """(N, C) logits and (N, H) features of each kind."""
 
     def weights(self) -> Weights | None:
         """What has to be saved; ``None`` when this engine does not hold the full weights."""
@@ -79,10 +85,12 @@ class TorchScorer:
     Args:
         classifier: A sequence classifier.
         tokenizer: Its tokenizer.
+        pretrained: The encoder as it was before fine-tuning, for features of kind ``frozen``.
     """
 
-    def __init__(self, classifier: Any, tokenizer: Any) -> None:
+    def __init__(self, classifier: Any, tokenizer: Any, pretrained: Any = None) -> None:
         self.classifier = classifier.eval()
+        self.pretrained = pretrained
         self._collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
 
     @property
@@ -94,17 +102,30 @@ class TorchScorer:
         """(N, C) logits."""
         return predict_logits(self.classifier, self._collator, encoded, advance)
 
-    def predict_outputs(self, encoded: Encoded, advance: Advance | None = None) -> tuple[Floats, Floats]:
+    def predict_outputs(
+        self, encoded: Encoded, kinds: Sequence[str] = ("cls",), advance: Advance | None = None
+    ) -> Outputs:
         """(N, C) logits and (N, H) features."""
-        return predict_outputs(self.classifier, self._collator, encoded, advance)
+        own = [kind for kind in kinds if kind != FROZEN]
+        if own:
+            outputs = Outputs(*predict_outputs(self.classifier, self._collator, encoded, own, advance))
+        else:
+            outputs = Outputs(self.predict_logits(encoded, advance))
+        if FROZEN not in kinds:
+            return outputs
+        if self.pretrained is None:
+            raise ModelError("this model was saved without its pre-trained encoder, which the score reads; choose "
+                             "another --score, or train with it")  # fmt: skip
+        frozen = predict_means(self.pretrained, self._collator, encoded)
+        return Outputs(outputs.logits, {**outputs.features, FROZEN: frozen})
 
     def weights(self) -> Weights | None:
         """The classifier, unless it was rounded to bfloat16."""
-        return Weights(self.classifier) if self.classifier.dtype == torch.float32 else None
+        return Weights(self.classifier, pretrained=self.pretrained) if self.classifier.dtype == torch.float32 else None
 
 
 def document_outputs(
-    scorer: Scorer, encoded: Encoded, pooling: str, advance: Advance | None = None, *, features: bool = False
+    scorer: Scorer, encoded: Encoded, pooling: str, advance: Advance | None = None, *, kinds: Sequence[str] = ()
 ) -> Outputs:
     """Run a scorer over rows and give one output for each document.
 
@@ -113,11 +134,28 @@ def document_outputs(
         encoded: Rows; several of them where a document has several windows.
         pooling: How the logits of windows are joined; see :func:`masker.modeling.inference.pool_windows`.
         advance: Called with the number of rows done.
-        features: Whether features are wanted; those of windows are averaged.
+        kinds: Which features are wanted; those of windows are averaged.
     """
-    if features:
-        return pool_outputs(Outputs(*scorer.predict_outputs(encoded, advance)), encoded.document, pooling)
+    if kinds:
+        return pool_outputs(scorer.predict_outputs(encoded, kinds, advance), encoded.document, pooling)
     return pool_outputs(Outputs(scorer.predict_logits(encoded, advance)), encoded.document, pooling)
+
+
+def stream_outputs(
+    scorer: Scorer, encoded: Encoded, pooling: str, advance: Advance | None = None, *, kinds: Sequence[str] = ()
+) -> Iterator[Outputs]:
+    """The same, :data:`STREAM_DOCUMENTS` documents at a time, so that not all features are held at once."""
+    last = int(encoded.document[-1]) if len(encoded) else -1
+    for start in range(0, last + 1, STREAM_DOCUMENTS):
+        first, end = np.searchsorted(encoded.document, [start, start + STREAM_DOCUMENTS])
+        types = encoded.token_type_ids
+        part = Encoded(
+            encoded.input_ids[first:end],
+            None if types is None else types[first:end],
+            None,
+            encoded.document[first:end] - start,
+        )
+        yield document_outputs(scorer, part, pooling, advance, kinds=kinds)
 
 
 def pool_outputs(outputs: Outputs, document: npt.NDArray[np.int64], pooling: str) -> Outputs:
@@ -126,12 +164,12 @@ def pool_outputs(outputs: Outputs, document: npt.NDArray[np.int64], pooling: str
     if n_documents == len(document):
         return outputs
     logits = pool_windows(outputs.logits, document, n_documents, pooling)
-    if outputs.features is None:
+    if not outputs.features:
         return Outputs(logits)
     shares = 1.0 / np.bincount(document)[document]
     places = document.astype(np.int32), np.arange(len(document), dtype=np.int32)
     mean = csr_array((shares, places), shape=(n_documents, len(document)))
-    return Outputs(logits, mean @ outputs.features)
+    return Outputs(logits, {kind: mean @ values for kind, values in outputs.features.items()})
 
 
 def open_scorer(path: str | Path, tokenizer: Any, backend: str | None = None) -> Scorer:
@@ -157,5 +195,6 @@ def open_scorer(path: str | Path, tokenizer: Any, backend: str | None = None) ->
         if backend == "torch-bf16":
             classifier = classifier.bfloat16()
             pack_linears(classifier)
-        return TorchScorer(classifier, tokenizer)
+        pretrained = load_encoder(str(folder / PRETRAINED)) if (folder / PRETRAINED).is_dir() else None
+        return TorchScorer(classifier, tokenizer, pretrained)
     return OnnxScorer(open_exported(folder, cast(OnnxBackend, backend)), tokenizer.pad_token_id)

@@ -41,7 +41,10 @@ def print_training(summary: Any) -> None:
         shown = ", ".join(classifier.keywords_.words[:12])
         out.print(f"{len(classifier.keywords_)} keywords ({classifier.keywords_.source}): {shown} …", markup=False)
     if classifier.threshold_ is not None:
+        out.print(_promise(classifier.detection_), soft_wrap=True)
         out.print(f"a text is out-of-distribution when its ood_score exceeds {classifier.threshold_:.4g}")
+    if summary.trade_off is not None:
+        _print_trade_off(summary.trade_off)
     out.print(f"model: {summary.folder}", soft_wrap=True)
     out.print(f"try:   echo 'some text' | masker predict {summary.folder} -", soft_wrap=True)
 
@@ -56,7 +59,12 @@ def print_evaluation(report: dict[str, Any]) -> None:
     for name, figure in report[kind].items():
         table.add_row(name, f"{figure['value']:.4f}", f"{figure['low']:.4f} – {figure['high']:.4f}")
     if "rejected" in report:
-        table.add_row("rejected as OOD", f"{report['rejected']:.4f}", "")
+        realised, alarms = report["false_alarms"]["realised"], report["false_alarms"]
+        kept = f"{realised['low']:.4f} – {realised['high']:.4f}"
+        table.add_row(f"rejected as OOD (promised {alarms['promised']:.3g})", f"{realised['value']:.4f}", kept)
+        for name, title in (("confidence", "AURC by confidence"), ("ood_score", "AURC by ood_score")):
+            area = report["selective"][name]["aurc"]
+            table.add_row(title, f"{area['value']:.4f}", f"{area['low']:.4f} – {area['high']:.4f}")
     out.print(table)
     if not report.get("ood"):
         return
@@ -68,6 +76,39 @@ def print_evaluation(report: dict[str, Any]) -> None:
         cells = [_percent(figures[key]) for key in DETECTION_COLUMNS]
         detection.add_row(name, str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
     out.print(detection)
+
+
+def print_calibration(report: dict[str, Any]) -> None:
+    """What a calibration found."""
+    out = console()
+    out.print(f"calibrated on {report['documents']} documents of {report['data']}", soft_wrap=True)
+    out.print(_promise(report), soft_wrap=True)
+    out.print(f"a text is out-of-distribution when its ood_score exceeds {report['threshold']:.4g}")
+    out.print(f"confidence is scaled by the temperature {report['temperature']:.3g}")
+    if report["trade_off"] is not None:
+        _print_trade_off(report["trade_off"])
+    out.print(f"model: {report['model']}", soft_wrap=True)
+
+
+def _promise(detection: dict[str, Any]) -> str:
+    members = list((detection["auto"] or {}).get("offsets", {}))
+    made_of = f" ({' guarded by '.join(members)})" if detection["score"] == "auto" and members else ""
+    return (
+        f"score {detection['score']}{made_of}; at most {100 * detection['promised']:.3g} % of texts of its classes are "
+        f"rejected, by {detection['held_out']} held-out documents"
+        + ("" if detection["separate"] else " that also chose the model")
+    )
+
+
+def _print_trade_off(rows: list[dict[str, Any]]) -> None:
+    table = Table(title="what a false-alarm rate catches of the examples (%, with 95 % interval)")
+    for heading in ("false alarms", "threshold", "detected", ""):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        mark = "chosen" if row["chosen"] else ""
+        rate, threshold = f"{100 * row['false_alarm_rate']:.3g}", f"{row['threshold']:.4g}"
+        table.add_row(rate, threshold, _percent(row["detected"]), mark)
+    console().print(table)
 
 
 def _percent(figure: dict[str, float]) -> str:

@@ -8,53 +8,104 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.metrics import Interval, classification_report, detection_report, regression_report
+from masker.metrics import (
+    Interval,
+    binomial_interval,
+    classification_report,
+    detection_report,
+    expected_calibration_error,
+    regression_report,
+    selective_report,
+)
+from masker.scoring.calibration import Calibration
+from masker.scoring.detector import Judgement
 
-Floats = npt.NDArray[np.float64]
+#: Most points of a risk-coverage curve in a report.
+CURVE_POINTS = 100
 
 
 def evaluate_classification(
-    probabilities: Floats,
-    scores: Floats,
+    test: Judgement,
     labels: Sequence[str],
     classes: Sequence[str],
-    threshold: float,
-    ood_scores: dict[str, Floats],
+    calibration: Calibration,
+    ood: dict[str, Judgement],
     *,
+    separate: bool = True,
+    temperature: float = 1.0,
     resamples: int,
     seed: int,
 ) -> dict[str, Any]:
     """Classification figures on the test set and detection figures against each out-of-distribution set.
 
     Args:
-        probabilities: (N, C) class probabilities of the test documents.
-        scores: (N,) their out-of-distribution scores, by any score.
+        test: What the detector says of the test documents.
         labels: Their true classes.
         classes: Class names in the order of the columns.
-        threshold: Score above which a document is rejected.
-        ood_scores: Scores of each out-of-distribution set, by name.
+        calibration: The decision rule.
+        ood: What it says of each out-of-distribution set, by name.
+        separate: Whether the documents that it was calibrated on had no other use.
+        temperature: What logits were divided by for the confidence.
         resamples: Bootstrap resamples behind each interval.
         seed: Seed of the resampling.
 
     Returns:
         A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % interval.
     """
-    predicted = [classes[index] for index in probabilities.argmax(axis=1)]
+    best = test.probabilities.argmax(axis=1)
+    predicted = [classes[index] for index in best]
+    confidence = test.probabilities.max(axis=1)
     report: dict[str, Any] = {
         "classification": _plain(
-            classification_report(labels, predicted, probabilities.max(axis=1), classes, resamples=resamples, seed=seed)
+            classification_report(labels, predicted, confidence, classes, resamples=resamples, seed=seed)
         ),
-        "threshold": threshold,
-        "rejected": float((scores > threshold).mean()),
+        "threshold": calibration.threshold,
+        "rejected": float(test.rejected.mean()),
+        "false_alarms": _false_alarms(test, best, classes, calibration, separate),
+        "confidence": {},
+        "selective": {},
         "ood": {},
     }
-    for name, values in ood_scores.items():
+    wrong = np.array([told != true for told, true in zip(predicted, labels, strict=True)])
+    report["confidence"] = {
+        "temperature": temperature,
+        "ece_before": expected_calibration_error(test.raw_confidence, ~wrong),
+        "ece_after": expected_calibration_error(confidence, ~wrong),
+    }
+    for name, doubt in {"confidence": -confidence, "ood_score": test.scores}.items():
+        area, curve = selective_report(doubt, wrong, resamples=resamples, seed=seed)
+        report["selective"][name] = {"aurc": area.as_dict(), "curve": curve.thinned(CURVE_POINTS)}
+    for name, judged in ood.items():
         report["ood"][name] = {
-            "documents": len(values),
-            "rejected": float((values > threshold).mean()),
-            **_plain(detection_report(scores, values, resamples=resamples, seed=seed)),
+            "documents": len(judged.scores),
+            "rejected": float(judged.rejected.mean()),
+            **_plain(detection_report(test.scores, judged.scores, resamples=resamples, seed=seed)),
         }
     return report
+
+
+def _false_alarms(
+    test: Judgement, predicted: npt.NDArray[np.int64], classes: Sequence[str], calibration: Calibration, separate: bool
+) -> dict[str, Any]:
+    """The rate that was promised and the one that the test documents show, with its exact interval."""
+    report: dict[str, Any] = {
+        "asked": calibration.false_alarm_rate,
+        "promised": calibration.promised,
+        "held_out": len(calibration.scores),
+        "separate": separate,
+        "realised": _share(test.rejected),
+    }
+    if calibration.by_class.any():
+        report["by_predicted_class"] = {
+            name: _share(test.rejected[predicted == label])
+            for label, name in enumerate(classes)
+            if (predicted == label).any()
+        }
+    return report
+
+
+def _share(hits: npt.NDArray[np.bool_]) -> dict[str, float]:
+    return binomial_interval(int(hits.sum()), len(hits)).as_dict()
 
 
 def evaluate_regression(

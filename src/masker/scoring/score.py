@@ -16,40 +16,42 @@ Labels = npt.NDArray[np.int64]
 
 
 class Score(ABC):
-    """A score, with the statistics of the training documents that it needs.
+    """A score, ready to be applied.
 
     Attributes:
-        name: What ``masker.json`` calls it.
-        reads_features: Whether it needs features beside the logits.
-        learns: Whether it has statistics to learn from the outputs of the training documents.
+        name: What ``masker.json`` and ``--score`` call it.
+        features: The kinds of features it reads beside the logits.
         published_threshold: The score above which its authors reject a document; ``None`` without such a rule.
     """
 
-    name: ClassVar[str]
-    reads_features: ClassVar[bool] = False
-    learns: ClassVar[bool] = False
+    name: str
+    features: tuple[str, ...] = ()
     published_threshold: ClassVar[float | None] = None
 
     @abstractmethod
     def ood_score(self, outputs: Outputs) -> Floats:
         """(N,) scores, higher = more out-of-distribution."""
 
+
+class LearntScore(Score):
+    """The score of a comparison system, which learns statistics of its own from all training documents."""
+
     @classmethod
     @abstractmethod
-    def fit(cls, outputs: Outputs | None, labels: Labels, settings: Settings) -> Score:
+    def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> LearntScore:
         """Learn the statistics.
 
         Args:
-            outputs: Those of the training documents; ``None`` for a score that learns nothing.
+            outputs: Those of the training documents.
             labels: (N,) their classes.
             settings: All settings.
         """
 
     @classmethod
     @abstractmethod
-    def from_statistics(cls, statistics: dict[str, npt.NDArray[Any]], settings: Settings) -> Score:
+    def from_statistics(cls, statistics: dict[str, npt.NDArray[Any]], settings: Settings) -> LearntScore:
         """Rebuild a score from what :meth:`statistics` gave."""
 
+    @abstractmethod
     def statistics(self) -> dict[str, npt.NDArray[Any]]:
         """Everything learnt, as plain arrays for ``masker.safetensors``."""
-        return {}

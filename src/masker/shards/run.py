@@ -37,7 +37,10 @@ def predict_shards(
     *,
     form: str = "jsonl",
     with_text: bool = False,
+    reject: bool = False,
     backend: str | None = None,
+    score: str | None = None,
+    false_alarm_rate: float | None = None,
     engine: str = "local",
     workers: int | None = None,
     address: str | None = None,
@@ -54,7 +57,10 @@ def predict_shards(
         settings: Columns, encoding, and the limit of rows for each shard.
         form: ``jsonl`` or ``csv``.
         with_text: Repeat the input text (and its pair) in front.
-        backend: What runs the network; see :meth:`masker.MaskerClassifier.load`.
+        reject: Give an out-of-distribution text the label ``None``.
+        backend: What runs the network; see :meth:`masker.MaskerClassifier.load`, as for the next two.
+        score: An out-of-distribution score in place of the model's own.
+        false_alarm_rate: A rate in place of the model's own.
         engine: ``local``, one after the other in this process, or ``ray``.
         workers: For ``ray``, how many shards are predicted at a time; ``None`` takes one for each core.
         address: For ``ray``, a running cluster; see :func:`masker.ray_cluster.open_cluster`.
@@ -67,7 +73,18 @@ def predict_shards(
     shards = find_shards(data, folder, form)
     load_manifest(model)  # before anything is hashed or started
     source = str(Path(model).expanduser().absolute())
-    job = ShardJob(source, folder_sha256(source), str(folder), settings, form, with_text, backend)
+    job = ShardJob(
+        source,
+        folder_sha256(source),
+        str(folder),
+        settings,
+        form,
+        with_text,
+        backend,
+        reject,
+        score,
+        false_alarm_rate,
+    )
     if engine == "ray":
         with open_cluster(len(shards), workers, address) as cluster:
             tally = _Tally(len(shards))

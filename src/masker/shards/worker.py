@@ -31,6 +31,9 @@ class ShardJob:
     form: str
     with_text: bool
     backend: str | None
+    reject: bool = False
+    score: str | None = None
+    false_alarm_rate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class ShardWorker:
             form=self.job.form,
             output=str(target),
             with_text=self.job.with_text,
+            reject=self.job.reject,
         )
         if file_sha256(source) != made_from["input_sha256"]:
             target.unlink()
@@ -118,6 +122,9 @@ class ShardWorker:
                 **job.settings.model_dump(include=set(_READING)),
                 "format": job.form,
                 "with_text": job.with_text,
+                "reject": job.reject,
+                "score": job.score,
+                "false_alarm_rate": job.false_alarm_rate,
             },
         }
 
@@ -125,7 +132,8 @@ class ShardWorker:
         if self._classifier is None:
             if self.threads is not None:
                 limit_threads(self.threads)
-            classifier = MaskerClassifier.load(self.job.model, self.job.backend)
+            job = self.job
+            classifier = MaskerClassifier.load(job.model, job.backend, job.score, job.false_alarm_rate)
             # Another machine may have another folder under the same path.
             if self.threads is not None and folder_sha256(self.job.model) != self.job.model_sha256:
                 raise ModelError(f"'{self.job.model}' is not the same model on all machines; put it on shared storage")

@@ -45,14 +45,26 @@ from masker.training.trainer import MaskerTrainer
 
 _log = logging.getLogger("masker")
 
+#: Documents that a calibration part has at least: with fewer no false-alarm rate below 5 % can be promised at all.
+LEAST_CALIBRATION = 19.5
+
 
 @dataclass(frozen=True)
 class Corpus:
-    """Encoded training and validation documents."""
+    """Encoded training and held-out documents.
+
+    Attributes:
+        train: Trained on.
+        validation: Choose the best checkpoint.
+        classes: Class names.
+        calibration: Choose nothing, so that what is found on them holds for new documents; ``None`` where there are
+            too few to set some apart.
+    """
 
     train: Encoded
     validation: Encoded
     classes: list[str]
+    calibration: Encoded | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +145,7 @@ _METHODS: dict[Method, Callable[[Settings, Backbone, Corpus, Path], Trained]] = 
 
 
 def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settings, backbone: Backbone) -> Corpus:
-    """Split off the validation documents and tokenize both parts."""
+    """Split off the validation and calibration documents and tokenize all parts."""
     assert documents.labels is not None
     if settings.model.head == "regression":
         labels = np.array(documents.labels, dtype=np.float32)
@@ -141,9 +153,11 @@ def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settin
         index = {name: place for place, name in enumerate(classes)}
         labels = np.array([index[str(label)] for label in documents.labels], dtype=np.int64)
     parts = []
-    rows = validation_split(documents.labels, settings.data.validation_fraction, settings.training.seed)
-    if not rows[1]:
+    seed = settings.training.seed
+    train, held_out = validation_split(documents.labels, settings.data.validation_fraction, seed)
+    if not held_out:
         raise DataError("no document can be set aside for validation; give at least two documents of some class")
+    rows = [train, *_calibration_split(documents.labels, held_out, settings)]
     for part in rows:
         subset = documents.take(part)
         parts.append(
@@ -157,7 +171,17 @@ def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settin
                 window_overlap=settings.model.window_overlap,
             )
         )
-    return Corpus(parts[0], parts[1], list(classes))
+    return Corpus(parts[0], parts[1], list(classes), *parts[2:])
+
+
+def _calibration_split(labels: list[str] | list[float], held_out: list[int], settings: Settings) -> list[list[int]]:
+    """Validation rows and calibration rows, or the former alone where the latter would be too few to promise much."""
+    share = settings.data.calibration_share
+    if settings.model.head == "regression" or share * len(held_out) < LEAST_CALIBRATION:
+        return [held_out]
+    names = [str(labels[row]) for row in held_out]
+    chosen, kept = validation_split(names, share, settings.training.seed)
+    return [[held_out[place] for place in chosen], [held_out[place] for place in kept]]
 
 
 def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) -> Views | None:

@@ -1,4 +1,4 @@
-"""Every score by name, around the equations that define them, and the score that each method is published with."""
+"""The scores of the comparison systems, around the equations that define them."""
 
 from __future__ import annotations
 
@@ -9,45 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.baselines.doc import doc_score, gaussian_thresholds
+from masker.baselines.features import VECTORS
 from masker.baselines.one_class_svm import OneClassSvm, fit_one_class_svm
 from masker.baselines.openmax import OpenMaxStatistics, fit_openmax, openmax_probabilities
-from masker.config import BaselineSettings, Head, Method, Settings
-from masker.errors import ModelError
+from masker.config import BaselineSettings, Method, Settings
 from masker.modeling.scorer import Outputs
-from masker.scoring.max_probability import class_probabilities, max_probability_score
-from masker.scoring.score import Floats, Labels, Score
+from masker.scoring.max_probability import class_probabilities
+from masker.scoring.score import Floats, Labels, LearntScore
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-class MaxProbability(Score):
-    """How far the best class is from certain."""
-
-    name = "max-prob"
-
-    def __init__(self, head: Head) -> None:
-        self._head: Head = head
-
-    def ood_score(self, outputs: Outputs) -> Floats:
-        """1 − the highest probability."""
-        return max_probability_score(outputs.logits, self._head)
-
-    @classmethod
-    def fit(cls, outputs: Outputs | None, labels: Labels, settings: Settings) -> MaxProbability:
-        """Nothing to learn."""
-        return cls(settings.model.head)
-
-    @classmethod
-    def from_statistics(cls, statistics: Arrays, settings: Settings) -> MaxProbability:
-        """Nothing to read."""
-        return cls(settings.model.head)
-
-
-class OpenMaxScore(Score):
+class OpenMaxScore(LearntScore):
     """The probability of OpenMax' unknown class."""
 
     name = "openmax"
-    learns = True
 
     def __init__(self, known: OpenMaxStatistics, settings: BaselineSettings) -> None:
         self._known, self._settings = known, settings
@@ -59,9 +35,8 @@ class OpenMaxScore(Score):
         return np.asarray(probabilities[:, 0])
 
     @classmethod
-    def fit(cls, outputs: Outputs | None, labels: Labels, settings: Settings) -> OpenMaxScore:
+    def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> OpenMaxScore:
         """Mean activation vectors and Weibull tails."""
-        assert outputs is not None
         chosen = settings.baselines
         known = fit_openmax(outputs.logits, labels, tail=chosen.openmax_tail, distance=chosen.openmax_distance)
         return cls(known, chosen)
@@ -76,11 +51,10 @@ class OpenMaxScore(Score):
         return asdict(self._known)
 
 
-class DocScore(Score):
+class DocScore(LearntScore):
     """How far the probabilities of all classes stay below DOC's thresholds."""
 
     name = "doc"
-    learns = True
     published_threshold = 0.0
 
     def __init__(self, thresholds: Floats) -> None:
@@ -91,9 +65,8 @@ class DocScore(Score):
         return doc_score(class_probabilities(outputs.logits, "one-vs-rest"), self._thresholds)
 
     @classmethod
-    def fit(cls, outputs: Outputs | None, labels: Labels, settings: Settings) -> DocScore:
+    def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> DocScore:
         """One threshold a class."""
-        assert outputs is not None
         probabilities = class_probabilities(outputs.logits, "one-vs-rest")
         return cls(gaussian_thresholds(probabilities, labels, settings.baselines.doc_alpha))
 
@@ -107,12 +80,11 @@ class DocScore(Score):
         return {"thresholds": self._thresholds}
 
 
-class OneClassScore(Score):
+class OneClassScore(LearntScore):
     """How far outside a one-class SVM's region the features lie."""
 
     name = "one-class-svm"
-    reads_features = True
-    learns = True
+    features = (VECTORS,)
     published_threshold = 0.0
 
     def __init__(self, machine: OneClassSvm) -> None:
@@ -120,17 +92,16 @@ class OneClassScore(Score):
 
     def ood_score(self, outputs: Outputs) -> Floats:
         """−f(x)."""
-        return -self._machine.decision(outputs.features)
+        return -self._machine.decision(outputs.features[VECTORS])
 
     @classmethod
-    def fit(cls, outputs: Outputs | None, labels: Labels, settings: Settings) -> OneClassScore:
+    def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> OneClassScore:
         """Solve for f, without regard to classes."""
-        assert outputs is not None
         chosen, solver = settings.baselines, settings.baselines.ocsvm_solver
         if solver == "auto":
             solver = "exact" if len(labels) <= chosen.ocsvm_exact_limit else "sgd"
         machine = fit_one_class_svm(
-            outputs.features,
+            outputs.features[VECTORS],
             nu=chosen.ocsvm_nu,
             gamma=chosen.ocsvm_gamma,
             solver=solver,
@@ -149,27 +120,9 @@ class OneClassScore(Score):
         return self._machine.to_arrays()
 
 
-SCORES: dict[str, type[Score]] = {
-    score.name: score for score in (MaxProbability, OpenMaxScore, DocScore, OneClassScore)
-}
-
-#: The score that a method was published with.
-METHOD_SCORES: dict[Method, type[Score]] = {
-    "masker": MaxProbability,
-    "vanilla": MaxProbability,
-    "residual": MaxProbability,
+#: The score that a comparison system was published with.
+METHOD_SCORES: dict[Method, type[LearntScore]] = {
     "openmax": OpenMaxScore,
     "doc": DocScore,
     "ocsvm": OneClassScore,
 }
-
-
-def find_score(name: str) -> type[Score]:
-    """The score that ``masker.json`` names.
-
-    Raises:
-        ModelError: When there is none of that name.
-    """
-    if name not in SCORES:
-        raise ModelError(f"the model uses a score '{name}' that this masker does not know; upgrade masker")
-    return SCORES[name]

@@ -1,0 +1,121 @@
+"""Choosing what ``auto`` is made of, without any out-of-distribution text.
+
+``auto`` has a lead, a score of the last layer, and a guard, a distance of the middle layers (which see style and word
+use rather than classes). Both have to prove themselves on stand-ins for out-of-distribution text:
+
+* views of held-out documents (:mod:`masker.scoring.stand_ins`), for all scores;
+* a class left out: its held-out documents against those of the other classes, with statistics of the others alone. Only
+  distances are judged by that. The head was trained on the class: that it is none of the others is nothing a logit has
+  to find out.
+
+The figure of a score is the mean of its AUROCs.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from masker.config import Settings
+from masker.metrics import auroc
+from masker.modeling.features import Outputs
+from masker.scoring.joint import JointScore, Recipe
+from masker.scoring.known import Known
+from masker.scoring.network_scores import LOGIT_SCORES, feature_kinds, make_score
+from masker.scoring.score import Floats, Labels, Score
+
+_log = logging.getLogger("masker")
+
+#: What may lead, in order of preference where figures are equal.
+LEADS = ("mahalanobis", "relative-mahalanobis", "knn", "max-prob", "energy", "entropy")
+#: What may guard, likewise.
+GUARDS = ("mahalanobis-middle", "knn-middle")
+CANDIDATES = (*LEADS, *GUARDS)
+#: A guard counts beyond the surprise that one of so many in-distribution documents causes.
+GUARD_OFFSET = math.log(20.0)
+#: Figures closer than this are equal: with a hundred documents an AUROC is no surer.
+MARGIN = 0.01
+#: Held-out documents below which nothing is chosen.
+LEAST_DOCUMENTS = 20
+#: Classes that are left out in turn, those with most held-out documents.
+LEFT_OUT = 8
+
+
+def choose(
+    known: Known, held_out: Outputs, labels: Labels, stand_ins: dict[str, Outputs], settings: Settings
+) -> Recipe:
+    """Choose a lead and, if it helps, a guard.
+
+    Args:
+        known: Statistics of the training documents.
+        held_out: Outputs of held-out documents.
+        labels: (N,) their classes.
+        stand_ins: Outputs of documents that have to look out-of-distribution, by name.
+        settings: All settings.
+    """
+
+    def make(name: str, of: Known = known) -> Score:
+        return make_score(name, of, settings.model.head, settings.detection)
+
+    scores = {name: make(name) for name in CANDIDATES}
+    references = {name: score.ood_score(held_out) for name, score in scores.items()}
+    by_view = {name: views_auroc(score, references[name], stand_ins) for name, score in scores.items()}
+    distances = [name for name in LEADS if name not in LOGIT_SCORES]
+    by_class = left_out_auroc(known, held_out, labels, distances, make)
+    evidence = {
+        name: {**by_view[name], **({"left-out class": by_class[name]} if name in by_class else {})}
+        for name in CANDIDATES
+    }
+
+    def views(name: str) -> float:
+        return float(np.mean(list(by_view[name].values())))
+
+    near = _first_of_the_best({name: float(np.mean(list(evidence[name].values()))) for name in distances})
+    lead = _first_of_the_best({name: views(name) for name in LEADS if name == near or name in LOGIT_SCORES})
+    guard = _first_of_the_best({name: views(name) for name in GUARDS})
+    joint = Recipe({lead: 0.0, guard: GUARD_OFFSET}, {name: references[name] for name in (lead, guard)})
+    together = JointScore([scores[lead], scores[guard]], joint)
+    figures = views_auroc(together, together.ood_score(held_out), stand_ins)
+    found = {**evidence, f"{lead} + {guard}": figures}
+    if float(np.mean(list(figures.values()))) >= views(lead):
+        recipe = Recipe(joint.offsets, joint.references, found)
+    else:
+        recipe = Recipe({lead: 0.0}, {lead: references[lead]}, found)
+    _log.info("score auto: %s", " guarded by ".join(recipe.offsets))
+    return recipe
+
+
+def views_auroc(score: Score, held_out: Floats, stand_ins: dict[str, Outputs]) -> dict[str, float]:
+    """How well a score tells held-out documents from each kind of stand-in."""
+    return {name: round(auroc(held_out, score.ood_score(outputs)), 4) for name, outputs in stand_ins.items()}
+
+
+def left_out_auroc(
+    known: Known, held_out: Outputs, labels: Labels, names: list[str], make: Callable[[str, Known], Score]
+) -> dict[str, float]:
+    """How well distances tell a class from the others that they know; the mean over classes left out in turn.
+
+    Returns:
+        The figure of each score; empty where no class can be left out.
+    """
+    n_classes = held_out.logits.shape[1]
+    there = np.bincount(known.bank_labels, minlength=n_classes)
+    counts = np.bincount(labels, minlength=n_classes)
+    usable = [label for label in np.argsort(-counts, kind="stable") if 0 < counts[label] < len(labels) and there[label]]
+    found: dict[str, list[float]] = {name: [] for name in names}
+    kinds = sorted({kind for name in names for kind in feature_kinds(name)})
+    for label in usable[:LEFT_OUT] if n_classes > 2 else []:
+        others = known.without(int(label), kinds)
+        inside = labels != label
+        for name in names:
+            scores = make(name, others).ood_score(held_out)
+            found[name].append(auroc(scores[inside], scores[~inside]))
+    return {name: round(float(np.mean(values)), 4) for name, values in found.items() if values}
+
+
+def _first_of_the_best(figures: dict[str, float]) -> str:
+    best = max(figures.values())
+    return next(name for name, value in figures.items() if value >= best - MARGIN)

@@ -1,0 +1,63 @@
+r"""From a score to a decision that can be promised: split-conformal p-values and thresholds.
+
+.. math::
+    p(x) = \frac{1 + \#\{i : s_i \ge s(x)\}}{n + 1}, \qquad
+    t_\alpha = s_{(k)}, \quad k = \lceil (n + 1)(1 - \alpha) \rceil
+
+:math:`s_1, \dots, s_n` are the scores of held-out in-distribution documents, :math:`s_{(k)}` the k-th smallest. If a
+new in-distribution document and the held-out ones are exchangeable (drawn alike, and none had a part in fitting the
+score), then :math:`P(p(x) \le \alpha) \le \alpha` for every n, not only in the limit (Vovk et al. 2005). Rejecting
+where :math:`s(x) > t_\alpha` is the same as rejecting where :math:`p(x) \le \alpha`.
+
+The probability is over the held-out documents as well as the new one: the rate that one calibrated model realises in
+the long run varies around it, with a Beta(n + 1 − k, k) distribution; 1000 held-out documents keep it between 3.7 %
+and 6.4 % for α = 5 % nineteen times of twenty, 100 documents between 1.7 % and 10 %.
+
+With n < 1/α − 1 no threshold promises α except one that rejects nothing. Then k = n, the highest score, is taken, and
+what is promised is 1 / (n + 1).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+#: (n + 1)(1 − α) is a whole number for many usual n and α; rounding must not make it the next one.
+_ROUNDING = 1e-9
+
+
+def conformal_p_values(scores: npt.NDArray[np.floating], held_out: npt.NDArray[np.floating]) -> Floats:
+    """(N,) p-values of (N,) scores; small = more out-of-distribution.
+
+    Args:
+        scores: Scores of new documents.
+        held_out: (n,) scores of held-out in-distribution documents, in ascending order.
+    """
+    below = np.searchsorted(held_out, scores, side="left")
+    return np.asarray((1.0 + len(held_out) - below) / (len(held_out) + 1.0))
+
+
+def conformal_threshold(held_out: npt.NDArray[np.floating], false_alarm_rate: float) -> float:
+    """The score above which a document is rejected: t for α = ``false_alarm_rate``.
+
+    Args:
+        held_out: (n,) scores of held-out in-distribution documents, in any order; at least one.
+        false_alarm_rate: α. 0 rejects what scores above all held-out documents.
+    """
+    n = len(held_out)
+    place = math.ceil((n + 1) * (1.0 - false_alarm_rate) - _ROUNDING)
+    return float(np.sort(held_out)[min(max(place, 1), n) - 1])
+
+
+def promised_rate(count: int, false_alarm_rate: float) -> float:
+    """The rate that ``count`` held-out documents can promise: α, or 1 / (n + 1) where that is more."""
+    return max(false_alarm_rate, 1.0 / (count + 1))
+
+
+def least_documents(false_alarm_rate: float) -> int:
+    """How many held-out documents it takes to promise α: the smallest n with 1 / (n + 1) ≤ α."""
+    return math.ceil(1.0 / max(false_alarm_rate, _ROUNDING) - 1.0 - _ROUNDING)

@@ -1,0 +1,27 @@
+r"""Energy (Liu et al. 2020), and the joint energy of a 1-vs-rest head (Wang et al. 2021).
+
+.. math::
+    s(x) = -\log \sum_c e^{z_c} \quad \text{(multi-class)}, \qquad
+    s(x) = -\sum_c \log (1 + e^{z_c}) \quad \text{(1-vs-rest)}
+
+z are the logits of f_doc. A softmax has one energy; each sigmoid is a two-class softmax of (z_c, 0) with an energy of
+its own, and these are added up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp
+
+from masker.config import Head
+
+Floats = npt.NDArray[np.float64]
+
+
+def energy_score(doc_logits: npt.NDArray[np.floating], head: Head) -> Floats:
+    """(N,) scores of (N, C) logits; higher = more out-of-distribution."""
+    logits = np.asarray(doc_logits, dtype=np.float64)
+    if head == "one-vs-rest":
+        return np.asarray(-np.logaddexp(0.0, logits).sum(axis=1))
+    return -np.asarray(logsumexp(logits, axis=1))

@@ -1,0 +1,161 @@
+"""The scores that any fine-tuned encoder can have, by name, around the equations that define them.
+
+A name is that of the equation, and of the features where it reads others than the document token's:
+``knn`` reads ``cls``, ``knn-middle`` the kind ``middle`` (see :mod:`masker.modeling.features`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from masker.config import DetectionSettings, Head
+from masker.errors import ConfigError, ModelError, did_you_mean
+from masker.modeling.features import FROZEN
+from masker.modeling.scorer import Outputs
+from masker.scoring.energy import energy_score
+from masker.scoring.entropy import entropy_score
+from masker.scoring.known import Known
+from masker.scoring.mahalanobis import fit_gaussians, mahalanobis_score
+from masker.scoring.max_logit import max_logit_score
+from masker.scoring.max_probability import max_probability_score
+from masker.scoring.nearest_neighbour import nearest_neighbour_score, unit_rows
+from masker.scoring.relative_mahalanobis import fit_background, relative_mahalanobis_score
+from masker.scoring.score import Floats, Score
+from masker.scoring.vim import fit_virtual_logit, vim_score
+
+
+class LogitScore(Score):
+    """A score of the logits alone."""
+
+    _equations: ClassVar[dict[str, Callable[[npt.NDArray[np.floating], Head], Floats]]] = {
+        "max-prob": max_probability_score,
+        "max-logit": lambda logits, head: max_logit_score(logits),
+        "energy": energy_score,
+        "entropy": lambda logits, head: entropy_score(logits),
+    }
+
+    def __init__(self, name: str, head: Head) -> None:
+        self.name = name
+        self._head: Head = head
+        self._equation = self._equations[name]
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        """See the module of that name."""
+        return self._equation(outputs.logits, self._head)
+
+
+class MahalanobisScore(Score):
+    """Distance to the nearest class."""
+
+    def __init__(self, name: str, kind: str, known: Known) -> None:
+        self.name, self.features = name, (kind,)
+        moments = known.moments[kind]
+        self._kind = kind
+        self._classes = fit_gaussians(moments.means, moments.covariance_within, moments.total)
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        """The squared distance."""
+        return mahalanobis_score(outputs.features[self._kind], self._classes)
+
+
+class RelativeMahalanobisScore(Score):
+    """Distance to the nearest class, less that to all documents."""
+
+    def __init__(self, name: str, kind: str, known: Known) -> None:
+        self.name, self.features = name, (kind,)
+        moments = known.moments[kind]
+        self._kind = kind
+        self._classes = fit_gaussians(moments.means, moments.covariance_within, moments.total)
+        between = moments.covariance - moments.covariance_within
+        self._background = fit_background(moments.mean, moments.covariance_within, between, moments.total)
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        """The difference of squared distances."""
+        return relative_mahalanobis_score(outputs.features[self._kind], self._classes, self._background)
+
+
+class NearestNeighbourScore(Score):
+    """Distance to the k-th nearest training document."""
+
+    def __init__(self, name: str, kind: str, known: Known, neighbours: int) -> None:
+        self.name, self.features = name, (kind,)
+        self._kind, self._neighbours = kind, neighbours
+        self._bank = unit_rows(known.bank[kind])
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        """The cosine distance."""
+        return nearest_neighbour_score(outputs.features[self._kind], self._bank, self._neighbours)
+
+
+class VirtualLogitScore(Score):
+    """ViM."""
+
+    def __init__(self, name: str, kind: str, known: Known, head: Head) -> None:
+        self.name, self.features = name, (kind,)
+        self._kind = kind
+        self._head: Head = head
+        moments = known.moments[kind]
+        self._virtual = fit_virtual_logit(moments.mean, moments.covariance, known.bank[kind], known.bank_logits)
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        """The virtual logit less the energy."""
+        return vim_score(outputs.features[self._kind], outputs.logits, self._virtual, self._head)
+
+
+LOGIT_SCORES = tuple(LogitScore._equations)
+_DISTANCES = {
+    "mahalanobis": ("cls", "mean", "layers", "middle"),
+    "relative-mahalanobis": ("cls", "mean", "layers", "middle"),
+    "knn": ("cls", "mean", "layers", "middle", FROZEN),
+    "vim": ("cls", "mean"),
+}
+#: Equation and kind of features of each score that reads features.
+FEATURE_SCORES: dict[str, tuple[str, str]] = {
+    equation if kind == "cls" else f"{equation}-{kind}": (equation, kind)
+    for equation, kinds in _DISTANCES.items()
+    for kind in kinds
+}
+SCORE_NAMES = (*LOGIT_SCORES, *FEATURE_SCORES)
+
+
+def feature_kinds(name: str) -> tuple[str, ...]:
+    """The kinds of features that a score reads."""
+    return (FEATURE_SCORES[name][1],) if name in FEATURE_SCORES else ()
+
+
+def make_score(name: str, known: Known | None, head: Head, settings: DetectionSettings) -> Score:
+    """The score of that name.
+
+    Args:
+        name: One of :data:`SCORE_NAMES`.
+        known: Statistics of the training documents; scores of logits need none.
+        head: ``one-vs-rest`` or ``multi-class``.
+        settings: ``neighbours`` is used.
+
+    Raises:
+        ConfigError: When there is no such score.
+        ModelError: When the statistics do not have what it reads.
+    """
+    if name in LOGIT_SCORES:
+        return LogitScore(name, head)
+    if name not in FEATURE_SCORES:
+        raise ConfigError(
+            f"score must be one of auto, {', '.join(SCORE_NAMES)}; got '{name}'.{did_you_mean(name, SCORE_NAMES)}"
+        )
+    equation, kind = FEATURE_SCORES[name]
+    if known is None or kind not in known.moments:
+        raise ModelError(
+            f"the model has no statistics for score '{name}'; train with --score {name}, or add them with "
+            f"'masker calibrate MODEL DATA --score {name} --statistics TRAINING_DATA'"
+        )
+    if equation == "mahalanobis":
+        return MahalanobisScore(name, kind, known)
+    if equation == "relative-mahalanobis":
+        return RelativeMahalanobisScore(name, kind, known)
+    if equation == "knn":
+        return NearestNeighbourScore(name, kind, known, settings.neighbours)
+    return VirtualLogitScore(name, kind, known, head)

@@ -1,0 +1,32 @@
+"""What the classifier says of one text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the classifier says of one text. For a regression ``label`` is the predicted number, the rest is ``None``.
+
+    Attributes:
+        label: The most probable class.
+        confidence: Its probability, calibrated on held-out documents.
+        p_value: About the share of in-distribution texts that look at least as strange.
+        ood_score: Higher = more out-of-distribution.
+        is_ood: Whether the score exceeds the model's threshold: "none of my classes".
+    """
+
+    label: Any
+    confidence: float | None
+    p_value: float | None
+    ood_score: float | None
+    is_ood: bool | None
+
+    def as_dict(self, *, reject: bool = False) -> dict[str, Any]:
+        """A JSON-ready form; with ``reject`` an out-of-distribution text has the label ``None``."""
+        content = asdict(self)
+        if reject and self.is_ood:
+            content["label"] = None
+        return content

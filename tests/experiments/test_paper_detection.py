@@ -1,0 +1,45 @@
+"""Recipes detect as the paper does, and say so only where they do not."""
+
+import pytest
+
+from masker.config import Settings, build_settings
+from masker.experiments.demo import DEMO_SETTINGS
+from masker.experiments.paper_detection import paper_detection, with_paper_detection, without_paper_detection
+from masker.experiments.plan import run_settings, vanilla_settings
+from masker.experiments.recipe import load_recipe, recipe_names
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_run_of_every_recipe_has_the_papers_score(name):
+    recipe = load_recipe(name)
+    for scale in map(recipe.scale, recipe.scales):
+        for source in recipe.sources.values():
+            for system in recipe.systems.values():
+                for backbone in scale.backbones.values():
+                    settings = run_settings(recipe, scale, source, system, backbone, 0)
+                    own = settings.training.method in ("openmax", "doc", "ocsvm")
+                    assert settings.detection.score == ("auto" if own else "max-prob")
+                    assert settings.data.calibration_share == 0.0 and not settings.detection.calibrate_confidence
+                    if settings.training.method == "masker":
+                        vanilla = vanilla_settings(settings, 1)
+                        assert vanilla.detection.score == "max-prob" and vanilla.data.calibration_share == 0.0
+
+
+@pytest.mark.parametrize("method", ["masker", "openmax", "doc"])
+def test_what_is_the_papers_is_left_out_and_comes_back(method):
+    settings = build_settings(paper_detection(method), {"training": {"method": method}}).model_dump(mode="json")
+    short = without_paper_detection(settings)
+    assert set(short["detection"]) == {"false_alarm_rate", "rule"} and "calibration_share" not in short["data"]
+    assert Settings.model_validate(with_paper_detection(short)).model_dump(mode="json") == settings
+
+
+def test_what_differs_is_named():
+    settings = build_settings(paper_detection("masker"), {"detection": {"score": "auto", "bank": 7}})
+    short = without_paper_detection(settings.model_dump(mode="json"))
+    assert short["detection"]["score"] == "auto" and short["detection"]["bank"] == 7
+    assert Settings.model_validate(with_paper_detection(short)) == settings
+
+
+def test_the_demo_shows_the_papers_figures():
+    settings = build_settings(paper_detection("vanilla"), DEMO_SETTINGS)
+    assert settings.detection.score == "max-prob" and settings.data.calibration_share == 0.0

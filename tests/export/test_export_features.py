@@ -1,0 +1,108 @@
+"""An export carries the features that the model's score reads, and decides as PyTorch does."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from masker import MaskerClassifier, ModelError
+from masker.data.encoding import encode
+from masker.export import export_onnx
+from masker.modeling.onnx_runtime import ONNX_FOLDER
+from tests.conftest import FAMILIES, make_corpus
+
+TEXTS = make_corpus(60, seed=7)[0] + ["moon", "zzz qqq xxx " * 9, "", "rocket soup goal " * 5]
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory, tiny_settings):
+    """``scored(family, score)``: the folder of a model with that score and its export."""
+    folders = {}
+
+    def get(family: str, score: str):
+        if (family, score) not in folders:
+            settings = tiny_settings(
+                family,
+                training={"method": "vanilla", "epochs": 1},
+                detection={"score": score},
+                data={"validation_fraction": 0.4},
+            )
+            model = MaskerClassifier.from_settings(settings).fit(*make_corpus(150))
+            folders[family, score] = model.save(tmp_path_factory.mktemp("scored") / score)
+            export_onnx(folders[family, score])
+        return folders[family, score]
+
+    return get
+
+
+def record_of(folder):
+    return json.loads((folder / ONNX_FOLDER / "export.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("family", "score"),
+    [*((family, "auto") for family in FAMILIES), ("bert", "mahalanobis-mean"), ("bert", "knn-layers"), ("bert", "vim")],
+)
+def test_scores_and_decisions_are_those_of_pytorch(scored, family, score):
+    folder = scored(family, score)
+    torch, onnx = (MaskerClassifier.load(folder, backend) for backend in ("torch", "onnx"))
+    expected, scores = torch.ood_score(TEXTS), onnx.ood_score(TEXTS)
+    np.testing.assert_allclose(scores, expected, rtol=2e-3, atol=2e-3)
+    clear = np.abs(expected - torch.threshold_) > 0.01 * np.abs(expected)
+    assert clear.mean() > 0.8
+    np.testing.assert_array_equal(onnx.is_ood(TEXTS)[clear], torch.is_ood(TEXTS)[clear])
+
+
+@pytest.mark.parametrize(("score", "fast"), [("auto", True), ("mahalanobis", True), ("mahalanobis-mean", False)])
+def test_the_last_layer_is_cut_to_the_document_token_unless_its_other_tokens_are_read(scored, score, fast):
+    onnx = pytest.importorskip("onnx")
+    folder = scored("bert", score)
+    assert record_of(folder)["fused"], "the nodes must have been joined"
+    nodes = onnx.load(str(folder / ONNX_FOLDER / "model.onnx")).graph.node
+    assert any("document_token_start" in node.input for node in nodes) == fast
+
+
+def test_another_score_needs_an_export_that_has_its_features(scored):
+    folder = scored("bert", "auto")
+    assert record_of(folder)["features"] == ["cls", "middle"]
+    # Statistics of both kinds are there, and so are all scores of them.
+    for score in ("knn", "relative-mahalanobis-middle", "vim", "energy"):
+        expected = MaskerClassifier.load(folder, "torch", score).ood_score(TEXTS)
+        found = MaskerClassifier.load(folder, "onnx", score).ood_score(TEXTS)
+        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
+    mean = scored("bert", "mahalanobis-mean")
+    graph = mean / ONNX_FOLDER / "model.onnx"
+    assert record_of(mean)["features"] == ["cls", "mean", "middle"]
+    assert graph.is_file()
+
+
+def test_an_export_made_before_the_score_says_so_in_one_line(scored, tmp_path):
+    """Exported as auto, then calibrated for a score of other features: the graph has none of them."""
+    import shutil
+
+    folder = shutil.copytree(scored("bert", "auto"), tmp_path / "model")
+    texts, labels = make_corpus(60, seed=3)
+    model = MaskerClassifier.load(folder)
+    model.calibrate(texts, labels, score="knn-layers", statistics=make_corpus(90, seed=4))
+    model.save_calibration(folder)
+    with pytest.raises(ModelError, match=r"^the score reads features \(layers\) .* 'masker export'[^\n]*$"):
+        MaskerClassifier.load(folder, "onnx").predict_texts(["moon"])
+    export_onnx(folder)
+    answers = [MaskerClassifier.load(folder, backend).predict_texts(TEXTS) for backend in ("torch", "onnx")]
+    np.testing.assert_allclose(*([answer.ood_score for answer in part] for part in answers), atol=2e-3)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_features_by_hand(scored, family):
+    """``middle`` of two layers is the first: the mean over its content tokens of one text alone."""
+    folder = scored(family, "auto")
+    torch = MaskerClassifier.load(folder, "torch")._model.system
+    onnx = MaskerClassifier.load(folder, "onnx")._model.system
+    texts = TEXTS[:8]
+    features = onnx.scorer.predict_outputs(encode(onnx.tokenizer, texts, None, 48), ["cls", "middle"]).features
+    for row, text in enumerate(texts):
+        tokens = torch.tokenizer(text, return_tensors="pt", truncation=True, max_length=48)
+        states = torch.scorer.classifier(**tokens, output_hidden_states=True).hidden_states[1][0, 1:-1]
+        np.testing.assert_allclose(features["middle"][row], states.mean(dim=0).detach().numpy(), atol=1e-4)
