@@ -37,7 +37,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Follows scikit-learn: ``fit``, ``predict``, ``predict_proba``, ``score``, ``get_params``, ``clone``.
 
     Args:
-        method: ``masker``, ``vanilla``, ``residual``, ``openmax``, ``doc`` or ``ocsvm``; see docs/systems.md.
+        method: ``masker``, ``vanilla``, ``residual``, ``openmax``, ``doc``, ``ocsvm``, ``linear``; docs/systems.md.
         head: ``one-vs-rest``, ``multi-class`` or ``regression``; ``None`` takes 1-vs-rest, or what the method needs.
         keywords: ``attention``, ``frequency``, ``random`` or a file of words.
         backbone: Embedded name, hub id or folder.

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from masker.errors import ConfigError, did_you_mean
 
 Head = Literal["one-vs-rest", "multi-class", "regression"]
-Method = Literal["masker", "vanilla", "residual", "openmax", "doc", "ocsvm"]
+Method = Literal["masker", "vanilla", "residual", "openmax", "doc", "ocsvm", "linear"]
 
 #: The heads that a method can have; where 1-vs-rest is not among them, the first is taken when none is named.
 METHOD_HEADS: dict[Method, tuple[Head, ...]] = {
@@ -27,7 +27,10 @@ METHOD_HEADS: dict[Method, tuple[Head, ...]] = {
     "openmax": ("multi-class",),
     "doc": ("one-vs-rest",),
     "ocsvm": ("multi-class",),
+    "linear": ("multi-class",),
 }
+#: Methods that train no network: a linear classifier on vectors that are computed once.
+LINEAR_METHODS: tuple[Method, ...] = ("ocsvm", "linear")
 #: Out-of-distribution scores; see docs/scores.md. ``auto`` joins several, chosen on held-out documents.
 ScoreName = Literal[
     "auto", "max-prob", "max-logit", "energy", "entropy",
@@ -36,7 +39,7 @@ ScoreName = Literal[
     "knn", "knn-mean", "knn-layers", "knn-middle", "knn-frozen", "vim", "vim-mean",
 ]  # fmt: skip
 #: Methods that have a score of their own; the others can have any.
-METHODS_WITH_SCORE: tuple[Method, ...] = ("openmax", "doc", "ocsvm")
+METHODS_WITH_SCORE: tuple[Method, ...] = ("openmax", "doc", "ocsvm", "linear")
 #: Methods whose authors give a rule of their own for rejecting a document.
 METHODS_WITH_RULE: tuple[Method, ...] = ("doc", "ocsvm")
 

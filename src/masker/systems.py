@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from masker.baselines.features import VECTORS, EncoderFeatures, Features, LinearScorer, TfIdfFeatures
-from masker.config import Settings
+from masker.config import LINEAR_METHODS, Settings
 from masker.data import Documents
 from masker.errors import ConfigError
 from masker.keywords import KeywordSet
@@ -79,7 +79,7 @@ def fit_system(documents: Documents, classes: Sequence[str], settings: Settings,
         settings: All settings.
         work: Folder that keeps what an interrupted run needs to go on.
     """
-    fit_engine = _fit_linear if settings.training.method == "ocsvm" else _fit_network
+    fit_engine = _fit_linear if settings.training.method in LINEAR_METHODS else _fit_network
     engine = fit_engine(documents, classes, settings, work)
     detector = None
     if classes:
@@ -112,7 +112,7 @@ def open_system(path: str | Path, stored: ModelFolder, settings: Settings, backe
         arrays = {name: tensor.numpy() for name, tensor in stored.tensors.items()}
         detector = Detector.from_stored(stored.manifest, arrays, settings)
     scorer: Scorer
-    if settings.training.method == "ocsvm":
+    if settings.training.method in LINEAR_METHODS:
         scorer = _open_linear(path, stored, settings, tokenizer, backend)
     else:
         scorer = open_scorer(path, tokenizer, backend)
@@ -152,7 +152,7 @@ def _fit_linear(documents: Documents, classes: Sequence[str], settings: Settings
     tokenizer, train = backbone.tokenizer, corpus.train
     assert train.labels is not None
     features: Features
-    if settings.baselines.ocsvm_features == "encoder":
+    if _reads_encoder(settings):
         features = EncoderFeatures(backbone.classifier.base_model, tokenizer)
     else:
         features = TfIdfFeatures.fit(train.input_ids, len(tokenizer), backbone.classifier.config)
@@ -173,14 +173,20 @@ def _pretrained(settings: Settings) -> Any:
     return load_encoder(resolve_backbone(settings.model.backbone)).bfloat16().float()
 
 
+def _reads_encoder(settings: Settings) -> bool:
+    """Whether the vectors of a linear method are frozen features of the encoder, or else TF-IDF."""
+    return settings.training.method == "linear" or settings.baselines.ocsvm_features == "encoder"
+
+
 def _open_linear(
     path: str | Path, stored: ModelFolder, settings: Settings, tokenizer: Any, backend: str | None
 ) -> LinearScorer:
     if backend not in (None, "torch"):
-        raise ConfigError(f"a model of method ocsvm has no network that backend '{backend}' could run; leave it out")
+        method = settings.training.method
+        raise ConfigError(f"a model of method {method} has no network that backend '{backend}' could run; leave it out")
     arrays = {name: tensor.numpy() for name, tensor in stored.tensors.items()}
     features: Features
-    if settings.baselines.ocsvm_features == "encoder":
+    if _reads_encoder(settings):
         features = EncoderFeatures(load_encoder(str(path)), tokenizer)
     else:
         from transformers import AutoConfig

@@ -59,7 +59,7 @@ def test_refusals_are_one_line(folder, tiny_backbones):
     assert "residual" in one_line(run(*train, *options, "--method", "residual", "--head", "regression"))
     model = folder / "svm"
     run("train", str(folder / "train.jsonl"), "--output", str(model), *options, "--method", "ocsvm")
-    assert "one-class SVM" in one_line(run("export", str(model)))
+    assert "no network of its own" in one_line(run("export", str(model)))
     assert "method ocsvm" in one_line(run("keywords", str(model)))
     assert "backend 'onnx'" in one_line(run("predict", str(model), str(folder / "test.jsonl"), "--backend", "onnx"))
     assert not (folder / "none").exists() and not (folder / "none.partial").exists()

@@ -11,6 +11,7 @@ from masker.errors import ConfigError
 from masker.experiments.recipe import recipe_names
 from masker.experiments.summary import dumps_summary
 from masker.report.page import (
+    ELSEWHERE,
     END,
     MAX_BYTES,
     NOTES,
@@ -84,7 +85,7 @@ def test_notes_by_recipe():
 
 
 def test_every_recipe_has_a_place_on_the_page():
-    assert sorted(ORDER) == recipe_names()
+    assert sorted([*ORDER, *ELSEWHERE]) == recipe_names()
 
 
 def test_the_committed_page_is_the_one_that_the_committed_results_make():

@@ -25,6 +25,7 @@ SYSTEMS = {
     "doc": {"baselines": {"doc_filters": 16}},
     "ocsvm": {},
     "ocsvm encoder": {"baselines": {"ocsvm_features": "encoder"}},
+    "linear": {},
     "ocsvm sgd": {"baselines": {"ocsvm_solver": "sgd", "ocsvm_components": 20}},
 }
 TEXTS = [*make_corpus(24, seed=4)[0], "zzz qqq xxx", "", "moon"]
@@ -100,7 +101,7 @@ def test_same_seed_same_system(name, fitted, settings_of):
     assert not np.array_equal(fit(settings_of(name, seed=1)).ood_score(TEXTS), fitted(name).ood_score(TEXTS))
 
 
-@pytest.mark.parametrize("name", ["openmax", "doc", "ocsvm", "ocsvm encoder"])
+@pytest.mark.parametrize("name", ["openmax", "doc", "ocsvm", "ocsvm encoder", "linear"])
 def test_evaluation_uses_the_systems_own_score(name, fitted):
     model = fitted(name)
     texts, labels = make_corpus(30, seed=8)
@@ -136,7 +137,7 @@ def test_two_classes(tiny_settings):
     np.testing.assert_allclose(model.predict_proba(texts).sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("name", ["openmax", "doc", "ocsvm", "ocsvm encoder", "residual"])
+@pytest.mark.parametrize("name", ["openmax", "doc", "ocsvm", "ocsvm encoder", "residual", "linear"])
 def test_windows_of_long_documents(name, settings_of, tmp_path):
     settings = settings_of(name, epochs=1)
     settings = settings.model_validate(
@@ -281,10 +282,10 @@ def test_convolution_is_exported_and_one_class_svm_is_refused(fitted, tmp_path):
     np.testing.assert_allclose(
         MaskerClassifier.load(folder, "onnx").ood_score(TEXTS), fitted("doc").ood_score(TEXTS), atol=1e-5
     )
-    for name in ("ocsvm", "ocsvm encoder"):
+    for name in ("ocsvm", "ocsvm encoder", "linear"):
         folder = fitted(name).save(tmp_path / name)
         before = sorted(path.name for path in folder.iterdir())
-        with pytest.raises(ModelError, match="one-class SVM"):
+        with pytest.raises(ModelError, match="no network of its own"):
             export_onnx(folder)
         assert sorted(path.name for path in folder.iterdir()) == before
         with pytest.raises(ConfigError, match="no network that backend 'onnx' could run"):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.audit.views import ViewRows
-from masker.config import Head, ModelSettings
+from masker.config import LINEAR_METHODS, Head, ModelSettings
 from masker.errors import ModelError
 from masker.modeling.backbone import encoder_length, load_classifier, load_tokenizer
 from masker.modeling.checkpoint import MANIFEST, load_manifest
@@ -85,8 +85,9 @@ def open_model(source: str, max_length: int | None = None) -> AuditedModel:
         source = str(folder)
         if (folder / MANIFEST).is_file():
             manifest = load_manifest(folder).manifest
-            if manifest.get("settings", {}).get("training", {}).get("method") == "ocsvm":
-                raise ModelError(f"model '{source}' (method ocsvm) has no network that could be audited")
+            method = manifest.get("settings", {}).get("training", {}).get("method")
+            if method in LINEAR_METHODS:
+                raise ModelError(f"model '{source}' (method {method}) has no network that could be audited")
             max_length = max_length or manifest.get("max_length")
     try:
         tokenizer = load_tokenizer(source)

@@ -10,7 +10,7 @@ import click
 Command = Callable[..., Any]
 
 #: As in :mod:`masker.config`, whose import would slow down ``--help``; a test compares the two.
-METHODS = ("masker", "vanilla", "residual", "openmax", "doc", "ocsvm")
+METHODS = ("masker", "vanilla", "residual", "openmax", "doc", "ocsvm", "linear")
 HEADS = ("one-vs-rest", "multi-class", "regression")
 
 
@@ -99,7 +99,7 @@ def settings_options(command: Command) -> Command:
         click.option(
             "--head",
             type=click.Choice(HEADS),
-            help="[default: one-vs-rest; multi-class for openmax and ocsvm]",
+            help="[default: one-vs-rest; multi-class for openmax, ocsvm and linear]",
         ),
         click.option(
             "--keywords",

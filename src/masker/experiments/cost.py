@@ -17,6 +17,8 @@ TOKENS = 64
 #: A document of an epoch of vanilla training, and each masked view beside it.
 DOCUMENT_MS = 17.0
 VIEW_MS = 14.5
+#: What is left of a document when its context is dropped, about.
+DROPPED_SHARE = 0.4
 #: A residual ensemble also asks its frozen biased model, and trains that one on part of the documents first.
 RESIDUAL_MS = 27.0
 #: A convolutional network, or a support vector machine over bags of words.
@@ -80,6 +82,8 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
     """Training on one planned selection."""
     documents = rows_of([data]) * (1.0 - settings.data.validation_fraction)
     method = str(settings.training.method)
+    if method == "linear":
+        return OPEN_S + documents * SCORE_MS * _scale([data], settings) / 1000
     if method in ("ocsvm", "doc", "openmax"):
         return OPEN_S + documents * SHALLOW_MS * _scale([data], settings, encoder=False) / 1000
     cost = DOCUMENT_MS
@@ -87,7 +91,9 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
         cost = RESIDUAL_MS
     elif method == "masker":
         regression = settings.model.head == "regression"
-        cost += VIEW_MS * ((settings.loss.lambda_mkr > 0) + (settings.loss.lambda_mer > 0 and not regression))
+        context = DROPPED_SHARE if settings.masking.context == "drop" else 1.0
+        cost += VIEW_MS * (settings.loss.lambda_mkr > 0)
+        cost += VIEW_MS * context * (settings.loss.lambda_mer > 0 and not regression)
     per_epoch = documents * cost * _scale([data], settings) / 1000 + CHECKPOINT_S
     return OPEN_S + settings.epochs * per_epoch
 

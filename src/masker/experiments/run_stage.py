@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from masker.classifier import MaskerClassifier
-from masker.config import Settings
+from masker.config import LINEAR_METHODS, Settings
 from masker.experiments import analyses
 from masker.experiments.paper_detection import with_paper_detection
 from masker.experiments.recipe import RelianceOptions
@@ -130,7 +130,7 @@ def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
 def _backend(folder: Path) -> Backend:
     """Documents are scored in the precision that the model was trained in."""
     settings = Settings.model_validate(load_manifest(folder).manifest["settings"])
-    encoder = settings.training.method != "ocsvm" and not settings.is_convolutional
+    encoder = settings.training.method not in LINEAR_METHODS and not settings.is_convolutional
     return "torch-bf16" if encoder and use_bf16(settings.training.precision) else "torch"
 
 

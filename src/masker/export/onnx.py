@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.classifier import MaskerClassifier
+from masker.config import LINEAR_METHODS
 from masker.data.encoding import Encoded
 from masker.errors import ConfigError, ModelError
 from masker.export.agreement import CheckData, compare
@@ -103,10 +104,9 @@ def export_onnx(
         require_onnx(module)
     manifest = load_manifest(model_folder).manifest
     source = Path(model_folder).expanduser()
-    if manifest["settings"]["training"]["method"] == "ocsvm":
-        raise ModelError(
-            f"'{source}' is a one-class SVM (method ocsvm), no network that ONNX could run; use it as it is"
-        )
+    method = manifest["settings"]["training"]["method"]
+    if method in LINEAR_METHODS:
+        raise ModelError(f"'{source}' (method {method}) has no network of its own to export; use it as it is")
     if not weight_files(source):
         raise ModelError(f"'{source}' has no weights of its own (an export?); export the model that it was made from")
     if check is not None and check.ood and manifest["settings"]["model"]["head"] == "regression":

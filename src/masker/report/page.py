@@ -35,6 +35,8 @@ ORDER = (
     "classification-accuracy", "keyword-heatmap", "keyword-comparison", "tsne", "attention-analysis", "context-form",
     "reliance",
 )  # fmt: skip
+#: Recipes that answer nothing in the paper and have a page of their own.
+ELSEWHERE = ("quality",)
 #: The largest summary that belongs into the repository.
 MAX_BYTES = 100_000
 
@@ -75,7 +77,8 @@ def make_page(results: Path = RESULTS, notes: Path = NOTES) -> str:
     paragraphs = read_notes(notes.read_text(encoding="utf-8")) if notes.is_file() else {}
     lines = [_INTRODUCTION]
     missing = []
-    for name in [*(name for name in ORDER if name in recipe_names()), *(set(recipe_names()) - set(ORDER))]:
+    others = sorted({*recipe_names()} - {*ORDER, *ELSEWHERE})
+    for name in [*(name for name in ORDER if name in recipe_names()), *others]:
         files = sorted(results.glob(f"{name}.*.json"))
         if not files:
             missing.append(name)

@@ -14,6 +14,7 @@ from masker.baselines.one_class_svm import OneClassSvm, fit_one_class_svm
 from masker.baselines.openmax import OpenMaxStatistics, fit_openmax, openmax_probabilities
 from masker.config import BaselineSettings, Method, Settings
 from masker.modeling.scorer import Outputs
+from masker.scoring.max_logit import max_logit_score
 from masker.scoring.max_probability import class_probabilities
 from masker.scoring.score import Floats, Labels, LearntScore
 
@@ -120,9 +121,34 @@ class OneClassScore(LearntScore):
         return self._machine.to_arrays()
 
 
+class FrozenLogitScore(LearntScore):
+    """The highest logit of a linear classifier on frozen features; nothing to learn."""
+
+    name = "highest-logit"
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        """−max z."""
+        return max_logit_score(outputs.logits)
+
+    @classmethod
+    def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> FrozenLogitScore:
+        """Ready as it is."""
+        return cls()
+
+    @classmethod
+    def from_statistics(cls, statistics: Arrays, settings: Settings) -> FrozenLogitScore:
+        """Ready as it is."""
+        return cls()
+
+    def statistics(self) -> Arrays:
+        """None."""
+        return {}
+
+
 #: The score that a comparison system was published with.
 METHOD_SCORES: dict[Method, type[LearntScore]] = {
     "openmax": OpenMaxScore,
     "doc": DocScore,
     "ocsvm": OneClassScore,
+    "linear": FrozenLogitScore,
 }

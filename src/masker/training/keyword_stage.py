@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 
 from masker import processes
-from masker.config import Settings
+from masker.config import LINEAR_METHODS, Settings
 from masker.data.encoding import Encoded
 from masker.errors import ConfigError
 from masker.keywords import KeywordSet
@@ -87,7 +87,7 @@ def choose_keywords(
 def _attention_model(folder: str) -> Any:
     """Open a trained model whose attention can be read."""
     method = load_manifest(folder).manifest.get("settings", {}).get("training", {}).get("method")
-    classifier = None if method == "ocsvm" else load_classifier(folder)
+    classifier = None if method in LINEAR_METHODS else load_classifier(folder)
     if classifier is None or classifier.config.model_type == MODEL_TYPE:
         raise ConfigError(f"keywords.attention_model: '{folder}' (method {method}) has no attention; give a fine-tuned "
                           "encoder, such as one of method vanilla")  # fmt: skip
