@@ -46,10 +46,11 @@ def main() -> None:
                 mark = {True: "reached", False: "NOT reached", None: ""}[row.reached]
                 print(f"{row.what} vs {row.against}: {row.ratio} ({row.low}–{row.high}) {row.goal} {mark} {row.detail}")
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    results["provenance"] = provenance(rounds=options.rounds)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-    write_page(results, PAGE)
+        # After each part, so that what was measured is not lost with what comes next.
+        results["provenance"] = provenance(rounds=options.rounds)
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        write_page(results, PAGE)
     print(f"{RESULTS}\n{PAGE}", file=sys.stderr)
 
 

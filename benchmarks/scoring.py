@@ -16,7 +16,7 @@ from masker.data import Documents
 DOCUMENTS = 256
 LENGTH = 128
 #: Enough for a tenth of them to choose a score.
-SCORED_DOCUMENTS = 480
+SCORED_DOCUMENTS = 384
 SHORT = "my order has not arrived yet, where is it?"
 
 
