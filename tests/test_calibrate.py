@@ -55,6 +55,29 @@ def test_saved_and_opened_it_says_the_same(tiny_settings, tmp_path):
     assert again.detection_ == model.detection_
 
 
+def test_a_limit_on_held_out_documents(tiny_settings, model):
+    limited = fit(tiny_settings, detection={"held_out": 25})
+    assert limited.detection_["held_out"] == 25 and limited.detection_["separate"]
+    model.calibrate(TEXTS, LABELS)
+    assert model.detection_["held_out"] == len(TEXTS)
+
+
+def test_a_sample_of_documents_keeps_their_windows(tiny_settings):
+    from masker.data.encoding import Encoded
+    from masker.scoring.fitting import Network
+
+    document = np.repeat(np.arange(30), np.arange(30) % 3 + 1)
+    rows = Encoded([np.array([number]) for number in document], None, document.copy(), document)
+    settings = tiny_settings("bert", detection={"held_out": 12})
+    sample = Network(None, None, None, settings).sample(rows)
+    assert sample.document.tolist() == sorted(sample.document) and set(sample.document) == set(range(12))
+    original = np.array([ids[0] for ids in sample.input_ids])
+    assert (sample.labels == original).all()
+    for number in range(12):
+        (whole,) = set(original[sample.document == number])
+        assert (sample.document == number).sum() == (document == whole).sum()
+
+
 def test_without_a_calibration_share_validation_keeps_all_documents(tiny_settings):
     settings = tiny_settings("bert", training={"method": "vanilla", "epochs": 1}, data={"calibration_share": 0.0})
     model = MaskerClassifier.from_settings(settings).fit(*make_corpus(240))

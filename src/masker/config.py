@@ -155,6 +155,8 @@ class DetectionSettings(_Section):
     #: Training documents that statistics keep for nearest neighbours; classes get equal parts.
     bank: int = Field(default=2000, ge=1)
     neighbours: int = Field(default=1, ge=1)
+    #: Held-out documents that choose a score or set a threshold, at most: more make it no surer, and take memory.
+    held_out: int = Field(default=10_000, ge=1)
     #: Whether confidence is scaled by a temperature that held-out documents give.
     calibrate_confidence: bool = True
     false_alarm_rate: float = Field(default=0.05, ge=0.0, le=1.0)

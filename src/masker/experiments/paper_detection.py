@@ -13,7 +13,7 @@ from masker.config import METHODS_WITH_SCORE, DetectionSettings
 Sections = dict[str, dict[str, Any]]
 
 #: Further settings of scores and calibration, which the paper's score does not read.
-_UNREAD = ("bank", "neighbours", "class_conditional")
+_UNREAD = ("bank", "neighbours", "held_out", "class_conditional")
 
 
 def paper_detection(method: str) -> Sections:

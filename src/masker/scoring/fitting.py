@@ -49,6 +49,15 @@ class Network:
         """Outputs of documents."""
         return document_outputs(self.scorer, encoded, self.settings.model.window_pooling, kinds=kinds)
 
+    def sample(self, encoded: Encoded) -> Encoded:
+        """At most as many held-out documents as the settings allow, in order."""
+        limit, documents = self.settings.detection.held_out, int(encoded.document[-1]) + 1
+        if documents <= limit:
+            return encoded
+        chosen = np.sort(np.random.default_rng(self.settings.training.seed).choice(documents, limit, replace=False))
+        rows = np.flatnonzero(np.isin(encoded.document, chosen))
+        return replace(encoded.take(rows.tolist()), document=np.searchsorted(chosen, encoded.document[rows]))
+
     def gather(self, train: Encoded, kinds: tuple[str, ...]) -> Known | None:
         """Statistics of training documents, some of them held at a time; ``None`` where none are needed."""
         if not kinds:
@@ -84,6 +93,8 @@ def fit_detector(
         train_outputs: Outputs of the training documents, where they are there already.
     """
     settings, name = network.settings, network.settings.detection.score
+    validation = network.sample(validation)
+    calibration = None if calibration is None else network.sample(calibration)
     labels = document_labels(validation)
     if name == AUTO and len(labels) < LEAST_DOCUMENTS:
         _log.info("%d held-out documents are too few to choose a score: max-prob is used", len(labels))
@@ -137,6 +148,8 @@ def recalibrate(
     """
     settings, name = network.settings, network.settings.detection.score
     known, auto, score = detector.known, detector.auto, detector.score
+    documents = network.sample(documents)
+    choosing = None if choosing is None else network.sample(choosing)
     if settings.training.method in METHODS_WITH_SCORE:
         kinds = score.features
     else:
