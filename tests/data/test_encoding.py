@@ -187,3 +187,21 @@ def test_the_short_way_to_the_tokenizer_gives_what_calling_it_gives(tokenizer, p
     assert lists(encoded.input_ids) == expected["input_ids"]
     assert lists(encoded.token_type_ids) == expected["token_type_ids"]
     assert encoded.document.tolist() == (expected["overflow_to_sample_mapping"] if windows else [0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("windows", [False, True])
+@pytest.mark.parametrize("paired", [False, True])
+def test_texts_in_parts_are_texts_at_once(tokenizer, monkeypatch, paired, windows):
+    from masker.data import encoding
+
+    texts = [" ".join(["alpha", "beta", "gamma"][n % 3] for _ in range(n + 1)) for n in range(11)]
+    pairs = texts[::-1] if paired else None
+    labels = np.arange(11)
+    whole = encode(tokenizer, texts, pairs, 9, labels=labels, windows=windows)
+    monkeypatch.setattr(encoding, "_TEXTS_AT_A_TIME", 4)
+    parts = encode(tokenizer, texts, pairs, 9, labels=labels, windows=windows)
+    assert len(parts) == len(whole) and (len(whole) > 11) == windows
+    for name in ("document", "labels"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+    for name in ("input_ids", "token_type_ids"):
+        assert [row.tolist() for row in getattr(parts, name)] == [row.tolist() for row in getattr(whole, name)]

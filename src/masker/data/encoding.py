@@ -15,6 +15,8 @@ Ids = npt.NDArray[np.int64]
 
 #: From so many texts on words are looked up; for fewer it does not pay.
 _MANY_TEXTS = 16
+#: A tokenizer's own result is a hundred times as large as its ids: only so many are held before their ids are taken.
+_TEXTS_AT_A_TIME = 1024
 
 
 @dataclass(frozen=True)
@@ -89,18 +91,22 @@ def encode(
     if windows:
         room = max_length - tokenizer.num_special_tokens_to_add(pair=pairs is not None)
         stride = int(window_overlap * (room // 2 if pairs is not None else room))
-    rows = _tokenize(tokenizer, texts, pairs, max_length, stride, windows)
-    document = np.arange(len(rows))
-    if windows:
-        document = np.repeat(document, [1 + len(row.overflowing) for row in rows])
-        rows = [window for row in rows for window in (row, *row.overflowing)]
     has_types = "token_type_ids" in tokenizer.model_input_names
-    return Encoded(
-        [np.array(row.ids, dtype=np.int64) for row in rows],
-        [np.array(row.type_ids, dtype=np.int64) for row in rows] if has_types else None,
-        None if labels is None else labels[document],
-        document,
-    )
+    ids: list[Ids] = []
+    types: list[Ids] = []
+    document: list[int] = []
+    for start in range(0, len(texts), _TEXTS_AT_A_TIME):
+        part = slice(start, start + _TEXTS_AT_A_TIME)
+        for place, row in enumerate(
+            _tokenize(tokenizer, texts[part], None if pairs is None else pairs[part], max_length, stride, windows)
+        ):
+            for window in (row, *row.overflowing) if windows else (row,):
+                ids.append(np.array(window.ids, dtype=np.int64))
+                document.append(start + place)
+                if has_types:
+                    types.append(np.array(window.type_ids, dtype=np.int64))
+    of_row = np.array(document, dtype=np.int64)
+    return Encoded(ids, types if has_types else None, None if labels is None else labels[of_row], of_row)
 
 
 def _encode_words(
