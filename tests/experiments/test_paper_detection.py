@@ -3,7 +3,6 @@
 import pytest
 
 from masker.config import METHODS_WITH_SCORE, Settings, build_settings
-from masker.experiments.demo import DEMO_SETTINGS
 from masker.experiments.paper_detection import paper_detection, with_paper_detection, without_paper_detection
 from masker.experiments.plan import run_settings, vanilla_settings
 from masker.experiments.recipe import load_recipe, recipe_names
@@ -38,8 +37,3 @@ def test_what_differs_is_named():
     short = without_paper_detection(settings.model_dump(mode="json"))
     assert short["detection"]["score"] == "auto" and short["detection"]["bank"] == 7
     assert Settings.model_validate(with_paper_detection(short)) == settings
-
-
-def test_the_demo_shows_the_papers_figures():
-    settings = build_settings(paper_detection("vanilla"), DEMO_SETTINGS)
-    assert settings.detection.score == "max-prob" and settings.data.calibration_share == 0.0

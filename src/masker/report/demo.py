@@ -23,19 +23,20 @@ def print_demo(result: DemoResult) -> None:
 
     table = Table(title="20 Newsgroups, 25 % of the classes known (all figures in %)")
     table.add_column("OOD set")
-    table.add_column("method")
+    table.add_column("method, score")
     for heading in ("accuracy ↑", *(DETECTION_COLUMNS[key] for key in _COLUMNS), "rejected"):
         table.add_column(heading, justify="right")
+    first, *_, last = result.reports
     for name in data.ood:
         for method, report in result.reports.items():
             figures = report["ood"][name]
             table.add_row(
-                name if method == "vanilla" else "",
+                name if method == first else "",
                 method,
                 f"{100 * report['classification']['accuracy']['value']:.1f}",
                 *(f"{100 * figures[key]['value']:.1f}" for key in _COLUMNS),
                 f"{100 * figures['rejected']:.1f}",
-                end_section=method == "masker",
+                end_section=method == last,
             )
     out.print(table)
     shares = ", ".join(f"{method} {100 * report['rejected']:.1f} %" for method, report in result.reports.items())
