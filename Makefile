@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint type bench reproduce reproduce-page lock clean
+.PHONY: help setup demo test test-slow lint type bench reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -46,6 +46,10 @@ reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours
 
 reproduce-page: $(STAMP)  ## write docs/reproduction.md from results/reproduction
 	$(BIN)/python -m masker.report.page
+
+quality: $(STAMP)  ## the default against vanilla and a linear model (hours); docs/quality.md
+	$(BIN)/masker reproduce quality --output runs/quality
+	$(BIN)/python -m masker.report.page runs/quality
 
 lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
