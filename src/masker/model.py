@@ -251,18 +251,7 @@ class Model:
         score: str | None = None,
         false_alarm_rate: float | None = None,
     ) -> Model:
-        """Open a model folder.
-
-        Args:
-            path: The folder.
-            backend: What runs the network; see :func:`masker.modeling.scorer.open_scorer`.
-            score: An out-of-distribution score in place of the model's own, calibrated on the same documents.
-            false_alarm_rate: A rate in place of the model's own.
-
-        Raises:
-            ConfigError: When there is no such backend, or the model does not have that score.
-            ModelError: When the folder is missing, foreign, damaged, not exported for ``backend``, or holds a pickle.
-        """
+        """Open a model folder; see :meth:`masker.classifier.MaskerClassifier.load`."""
         stored = load_manifest(path)
         manifest = stored.manifest
         try:

@@ -15,7 +15,7 @@ Ids = npt.NDArray[np.int64]
 
 #: From so many texts on words are looked up; for fewer it does not pay.
 _MANY_TEXTS = 16
-#: A tokenizer's own result is a hundred times as large as its ids: only so many are held before their ids are taken.
+#: A tokenizer's own result is many times as large as its ids: only so many are held before their ids are taken.
 _TEXTS_AT_A_TIME = 1024
 
 
