@@ -36,7 +36,7 @@ ORDER = (
     "reliance",
 )  # fmt: skip
 #: Recipes that answer nothing in the paper and have a page of their own.
-ELSEWHERE = ("quality",)
+ELSEWHERE = ("quality", "defaults")
 #: The largest summary that belongs into the repository.
 MAX_BYTES = 100_000
 
