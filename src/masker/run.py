@@ -162,7 +162,8 @@ def _read_texts(source: str, settings: DataSettings) -> list[Text]:
 
 def keywords_of_data(data: str, settings: Settings) -> KeywordSet:
     """The keywords that training on ``data`` would use; attention trains its vanilla stage, or reads a given model."""
-    from masker.training.methods import encode_corpus, find_keywords
+    from masker.training.corpus import encode_corpus
+    from masker.training.methods import find_keywords
 
     documents = read_training_documents(data, settings)
     classes = [] if settings.model.head == "regression" else documents.class_names

@@ -28,7 +28,7 @@ from masker.scoring.detector import Detector
 from masker.scoring.fitting import Network, document_labels, fit_detector, kinds_of
 
 if TYPE_CHECKING:
-    from masker.training.methods import Corpus
+    from masker.training.corpus import Corpus
 
 _TOKEN_HEAD = "token_head."
 
@@ -145,7 +145,7 @@ def _fit_network(documents: Documents, classes: Sequence[str], settings: Setting
 
 
 def _fit_linear(documents: Documents, classes: Sequence[str], settings: Settings, work: Path) -> _Engine:
-    from masker.training.methods import encode_corpus
+    from masker.training.corpus import encode_corpus
 
     backbone = load_backbone(settings.model, classes)
     corpus = encode_corpus(documents, classes, settings, backbone)

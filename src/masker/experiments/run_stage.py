@@ -81,7 +81,8 @@ def _train(stage: Stage, partial: Path, output: Path) -> Result:
 
 
 def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
-    from masker.training.methods import encode_corpus, find_keywords
+    from masker.training.corpus import encode_corpus
+    from masker.training.methods import find_keywords
 
     settings = _settings(stage)
     if stage.depends_on:

@@ -26,9 +26,8 @@ from safetensors.torch import load_file
 
 from masker import processes
 from masker.config import Method, Settings
-from masker.data import Documents, validation_split
-from masker.data.encoding import Encoded, encode
-from masker.errors import ConfigError, DataError
+from masker.data import Documents
+from masker.errors import ConfigError
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.masking.keywords_only import keywords_only
@@ -39,32 +38,12 @@ from masker.modeling.heap import kept_heap
 from masker.modeling.inference import content_special_ids, predict_logits
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
+from masker.training.corpus import Corpus, encode_corpus
 from masker.training.keyword_stage import choose_keywords
 from masker.training.state import checkpoint_step, last_complete_checkpoint
 from masker.training.trainer import MaskerTrainer
 
 _log = logging.getLogger("masker")
-
-#: Documents that a calibration part has at least: with fewer no false-alarm rate below 5 % can be promised at all.
-LEAST_CALIBRATION = 19.5
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Encoded training and held-out documents.
-
-    Attributes:
-        train: Trained on.
-        validation: Choose the best checkpoint.
-        classes: Class names.
-        calibration: Choose nothing, so that what is found on them holds for new documents; ``None`` where there are
-            too few to set some apart.
-    """
-
-    train: Encoded
-    validation: Encoded
-    classes: list[str]
-    calibration: Encoded | None = None
 
 
 @dataclass(frozen=True)
@@ -142,46 +121,6 @@ _METHODS: dict[Method, Callable[[Settings, Backbone, Corpus, Path], Trained]] = 
     "openmax": _train_openmax,
     "doc": _train_convolution,
 }
-
-
-def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settings, backbone: Backbone) -> Corpus:
-    """Split off the validation and calibration documents and tokenize all parts."""
-    assert documents.labels is not None
-    if settings.model.head == "regression":
-        labels = np.array(documents.labels, dtype=np.float32)
-    else:
-        index = {name: place for place, name in enumerate(classes)}
-        labels = np.array([index[str(label)] for label in documents.labels], dtype=np.int64)
-    parts = []
-    seed = settings.training.seed
-    train, held_out = validation_split(documents.labels, settings.data.validation_fraction, seed)
-    if not held_out:
-        raise DataError("no document can be set aside for validation; give at least two documents of some class")
-    rows = [train, *_calibration_split(documents.labels, held_out, settings)]
-    for part in rows:
-        subset = documents.take(part)
-        parts.append(
-            encode(
-                backbone.tokenizer,
-                subset.texts,
-                subset.pairs,
-                backbone.max_length,
-                labels=labels[np.asarray(part, dtype=np.int64)],
-                windows=settings.model.long_documents == "windows",
-                window_overlap=settings.model.window_overlap,
-            )
-        )
-    return Corpus(parts[0], parts[1], list(classes), *parts[2:])
-
-
-def _calibration_split(labels: list[str] | list[float], held_out: list[int], settings: Settings) -> list[list[int]]:
-    """Validation rows and calibration rows, or the former alone where the latter would be too few to promise much."""
-    share = settings.data.calibration_share
-    if settings.model.head == "regression" or share * len(held_out) < LEAST_CALIBRATION:
-        return [held_out]
-    names = [str(labels[row]) for row in held_out]
-    chosen, kept = validation_split(names, share, settings.training.seed)
-    return [[held_out[place] for place in chosen], [held_out[place] for place in kept]]
 
 
 def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) -> Views | None:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch.utils.data import DataLoader
-from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallback
 
 from masker import processes
 from masker.config import Settings
 from masker.data.encoding import Encoded
-from masker.errors import ConfigError
 from masker.losses.classification import balanced_class_weights, classification_loss
 from masker.losses.entropy import entropy_loss
 from masker.losses.no_class import no_class_loss
@@ -23,9 +22,9 @@ from masker.losses.total import total_loss
 from masker.masking.collator import Collator
 from masker.metrics import accuracy, pearson
 from masker.modeling.network import MaskerNetwork
-from masker.modeling.precision import use_bf16
 from masker.modeling.tensors import write_tensors
 from masker.training import state as run_state
+from masker.training.arguments import training_arguments
 from masker.training.batches import LengthGroupedBatches
 from masker.training.progress import ProgressCallback
 
@@ -89,7 +88,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         regression = settings.model.head == "regression"
         super().__init__(
             model=network,
-            args=_training_arguments(settings, folder, epochs),
+            args=training_arguments(settings, folder, epochs),
             train_dataset=train,
             eval_dataset=validation,
             data_collator=collator,
@@ -295,51 +294,3 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     def _load_rng_state(self, checkpoint: str | None) -> None:
         if checkpoint is not None:
             run_state.load_random_state(Path(checkpoint), self.args.process_index)
-
-
-def _training_arguments(settings: Settings, folder: Path, epochs: int) -> TrainingArguments:
-    training = settings.training
-    _check_reporting(training.report_to)
-    arguments = TrainingArguments(
-        output_dir=str(folder),
-        num_train_epochs=epochs,
-        per_device_train_batch_size=-(-training.batch_size // processes.count()),
-        gradient_accumulation_steps=training.gradient_accumulation,
-        learning_rate=training.learning_rate,
-        weight_decay=training.weight_decay,
-        max_grad_norm=training.max_grad_norm,
-        warmup_steps=training.warmup_fraction if training.warmup_fraction < 1 else 0.999,
-        optim="adamw_torch_fused",
-        bf16=use_bf16(training.precision),
-        # bf16 without an accelerator is refused unless the CPU is asked for by name.
-        use_cpu=not torch.accelerator.is_available(),
-        seed=training.seed,
-        eval_strategy="epoch",
-        save_strategy="epoch",
-        # The newest checkpoint for resuming and the best one so far.
-        save_total_limit=2,
-        load_best_model_at_end=True,
-        metric_for_best_model="selection",
-        greater_is_better=True,
-        logging_steps=training.logging_steps,
-        report_to=training.report_to or "none",
-        disable_tqdm=True,
-        remove_unused_columns=False,
-        label_names=["labels"],
-        log_level="error",
-    )
-    # One process drives one device. The Trainer would cut batches over all it sees, and documents from their views.
-    arguments._n_gpu = min(1, arguments.n_gpu)
-    return arguments
-
-
-def _check_reporting(names: list[str]) -> None:
-    from transformers.integrations import get_available_reporting_integrations
-
-    available = get_available_reporting_integrations()
-    for name in names:
-        if name not in available:
-            raise ConfigError(
-                f"training.report_to: '{name}' is not installed here; available: {', '.join(available) or 'none'}. "
-                f"Install it with pip, or leave it out"
-            )
