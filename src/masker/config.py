@@ -35,6 +35,7 @@ LINEAR_METHODS: tuple[Method, ...] = ("ocsvm", "linear")
 ScoreName = Literal[
     "auto", "max-prob", "max-logit", "energy", "entropy",
     "mahalanobis", "mahalanobis-mean", "mahalanobis-layers", "mahalanobis-middle",
+    "scaled-mahalanobis", "scaled-mahalanobis-mean", "scaled-mahalanobis-layers", "scaled-mahalanobis-middle",
     "relative-mahalanobis", "relative-mahalanobis-mean", "relative-mahalanobis-layers", "relative-mahalanobis-middle",
     "knn", "knn-mean", "knn-layers", "knn-middle", "knn-frozen", "vim", "vim-mean",
 ]  # fmt: skip

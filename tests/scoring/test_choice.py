@@ -40,8 +40,8 @@ def chosen(known, **stand_in):
 
 def test_a_distance_leads_where_features_tell(known):
     recipe = chosen(known, shift=6.0)
-    assert next(iter(recipe.offsets)) == "mahalanobis"
-    assert recipe.evidence["mahalanobis"]["view"] > 0.99 > recipe.evidence["max-prob"]["view"]
+    assert next(iter(recipe.offsets)) == "scaled-mahalanobis"
+    assert recipe.evidence["scaled-mahalanobis"]["view"] > 0.99 > recipe.evidence["max-prob"]["view"]
 
 
 def test_a_logit_score_leads_where_only_logits_tell(known):

@@ -30,9 +30,9 @@ from masker.scoring.score import Floats, Labels, Score
 _log = logging.getLogger("masker")
 
 #: What may lead, in order of preference where figures are equal.
-LEADS = ("mahalanobis", "relative-mahalanobis", "knn", "max-prob", "energy", "entropy")
+LEADS = ("scaled-mahalanobis", "mahalanobis", "relative-mahalanobis", "knn", "max-prob", "energy", "entropy")
 #: What may guard, likewise.
-GUARDS = ("mahalanobis-middle", "knn-middle")
+GUARDS = ("scaled-mahalanobis-middle", "mahalanobis-middle", "knn-middle")
 CANDIDATES = (*LEADS, *GUARDS)
 #: A guard counts beyond the surprise that one of so many in-distribution documents causes.
 GUARD_OFFSET = math.log(20.0)

@@ -24,6 +24,7 @@ from masker.scoring.max_logit import max_logit_score
 from masker.scoring.max_probability import max_probability_score
 from masker.scoring.nearest_neighbour import nearest_neighbour_score, unit_rows
 from masker.scoring.relative_mahalanobis import fit_background, relative_mahalanobis_score
+from masker.scoring.scaled_mahalanobis import class_spreads, scaled_mahalanobis_score
 from masker.scoring.score import Floats, Score
 from masker.scoring.vim import fit_virtual_logit, vim_score
 
@@ -60,6 +61,21 @@ class MahalanobisScore(Score):
     def ood_score(self, outputs: Outputs) -> Floats:
         """The squared distance."""
         return mahalanobis_score(outputs.features[self._kind], self._classes)
+
+
+class ScaledMahalanobisScore(Score):
+    """Distance to the nearest class, in units of its own spread."""
+
+    def __init__(self, name: str, kind: str, known: Known) -> None:
+        self.name, self.features = name, (kind,)
+        moments = known.moments[kind]
+        self._kind = kind
+        self._classes = fit_gaussians(moments.means, moments.covariance_within, moments.total)
+        self._spreads = class_spreads(self._classes.distances(known.bank[kind]), known.bank_labels, moments.counts)
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        """The squared distance, divided."""
+        return scaled_mahalanobis_score(outputs.features[self._kind], self._classes, self._spreads)
 
 
 class RelativeMahalanobisScore(Score):
@@ -109,6 +125,7 @@ class VirtualLogitScore(Score):
 LOGIT_SCORES = tuple(LogitScore._equations)
 _DISTANCES = {
     "mahalanobis": ("cls", "mean", "layers", "middle"),
+    "scaled-mahalanobis": ("cls", "mean", "layers", "middle"),
     "relative-mahalanobis": ("cls", "mean", "layers", "middle"),
     "knn": ("cls", "mean", "layers", "middle", FROZEN),
     "vim": ("cls", "mean"),
@@ -154,6 +171,8 @@ def make_score(name: str, known: Known | None, head: Head, settings: DetectionSe
         )
     if equation == "mahalanobis":
         return MahalanobisScore(name, kind, known)
+    if equation == "scaled-mahalanobis":
+        return ScaledMahalanobisScore(name, kind, known)
     if equation == "relative-mahalanobis":
         return RelativeMahalanobisScore(name, kind, known)
     if equation == "knn":

@@ -1,7 +1,9 @@
 """Documents that have to look out-of-distribution, made from held-out documents of the known classes.
 
 The views that MASKER trains with stand in for foreign text: a document whose context is masked, and one that is nothing
-but keywords, are no documents of any class, however many words of a class they have.
+but keywords, are no documents of any class, however many words of a class they have. The context is replaced by mask
+tokens even where training leaves it out: the head was taught to be unsure of what it was trained with, which would
+flatter the scores of logits.
 """
 
 from __future__ import annotations
