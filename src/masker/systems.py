@@ -22,6 +22,7 @@ from masker.metrics import accuracy
 from masker.modeling.backbone import load_backbone, load_encoder, load_tokenizer, resolve_backbone
 from masker.modeling.checkpoint import ModelFolder
 from masker.modeling.features import FROZEN, Outputs
+from masker.modeling.packed_linear import pack_linears
 from masker.modeling.scorer import Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
 from masker.progress import progress_bar
 from masker.scoring.detector import Detector
@@ -152,7 +153,7 @@ def _fit_linear(documents: Documents, classes: Sequence[str], settings: Settings
     tokenizer, train = backbone.tokenizer, corpus.train
     assert train.labels is not None
     features: Features
-    if _reads_encoder(settings):
+    if reads_encoder(settings):
         features = EncoderFeatures(backbone.classifier.base_model, tokenizer)
     else:
         features = TfIdfFeatures.fit(train.input_ids, len(tokenizer), backbone.classifier.config)
@@ -173,7 +174,7 @@ def _pretrained(settings: Settings) -> Any:
     return load_encoder(resolve_backbone(settings.model.backbone)).bfloat16().float()
 
 
-def _reads_encoder(settings: Settings) -> bool:
+def reads_encoder(settings: Settings) -> bool:
     """Whether the vectors of a linear method are frozen features of the encoder, or else TF-IDF."""
     return settings.training.method == "linear" or settings.baselines.ocsvm_features == "encoder"
 
@@ -181,13 +182,18 @@ def _reads_encoder(settings: Settings) -> bool:
 def _open_linear(
     path: str | Path, stored: ModelFolder, settings: Settings, tokenizer: Any, backend: str | None
 ) -> LinearScorer:
-    if backend not in (None, "torch"):
+    possible = ("torch", "torch-bf16") if reads_encoder(settings) else ("torch",)
+    if backend not in (None, *possible):
         method = settings.training.method
         raise ConfigError(f"a model of method {method} has no network that backend '{backend}' could run; leave it out")
     arrays = {name: tensor.numpy() for name, tensor in stored.tensors.items()}
     features: Features
-    if _reads_encoder(settings):
-        features = EncoderFeatures(load_encoder(str(path)), tokenizer)
+    if reads_encoder(settings):
+        encoder = load_encoder(str(path))
+        if backend == "torch-bf16":
+            encoder = encoder.bfloat16()
+            pack_linears(encoder)
+        features = EncoderFeatures(encoder, tokenizer)
     else:
         from transformers import AutoConfig
 

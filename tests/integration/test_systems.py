@@ -292,6 +292,19 @@ def test_convolution_is_exported_and_one_class_svm_is_refused(fitted, tmp_path):
             MaskerClassifier.load(folder, "onnx")
 
 
+def test_frozen_features_in_bf16(fitted, tmp_path):
+    folder = fitted("linear").save(tmp_path / "linear")
+    narrow = MaskerClassifier.load(folder, "torch-bf16")
+    scores, expected = narrow.ood_score(TEXTS), fitted("linear").ood_score(TEXTS)
+    np.testing.assert_allclose(scores, expected, atol=0.05)
+    assert not np.array_equal(scores, expected)
+    with pytest.raises(ModelError, match="does not hold the full weights"):
+        narrow.save(tmp_path / "again")
+    folder = fitted("ocsvm").save(tmp_path / "ocsvm")
+    with pytest.raises(ConfigError, match="no network that backend 'torch-bf16' could run"):
+        MaskerClassifier.load(folder, "torch-bf16")
+
+
 def test_models_without_attention_give_no_attention_keywords(fitted, documents, tiny_settings, tmp_path):
     for name in ("doc", "ocsvm"):
         folder = fitted(name).save(tmp_path / name)

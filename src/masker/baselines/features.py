@@ -29,8 +29,8 @@ class Features(Protocol):
     def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
         """(N, F) vectors of length 1, dense or sparse."""
 
-    def weights(self) -> Weights:
-        """What has to be saved."""
+    def weights(self) -> Weights | None:
+        """What has to be saved; ``None`` when the full weights are not here."""
 
 
 class TfIdfFeatures:
@@ -77,9 +77,9 @@ class EncoderFeatures:
         """(N, H) vectors."""
         return predict_means(self._encoder, self._collator, encoded, advance)
 
-    def weights(self) -> Weights:
-        """The encoder."""
-        return Weights(self._encoder)
+    def weights(self) -> Weights | None:
+        """The encoder, unless it was rounded to bfloat16."""
+        return Weights(self._encoder) if self._encoder.dtype == torch.float32 else None
 
 
 class LinearScorer:
@@ -133,8 +133,10 @@ class LinearScorer:
         """(N, C) logits of (N, F) vectors."""
         return np.asarray(vectors @ self._weight.T + self._bias, dtype=np.float32)
 
-    def weights(self) -> Weights:
+    def weights(self) -> Weights | None:
         """The linear layer and what its vectors need."""
         below = self._features.weights()
+        if below is None:
+            return None
         linear = {"linear.weight": torch.from_numpy(self._weight), "linear.bias": torch.from_numpy(self._bias)}
         return Weights(below.native, {**below.tensors, **linear})

@@ -30,6 +30,7 @@ from masker.modeling.precision import use_bf16
 from masker.modeling.scorer import Backend
 from masker.progress import progress_bar
 from masker.provenance import provenance, source_commit
+from masker.systems import reads_encoder
 
 Result = dict[str, Any]
 
@@ -131,7 +132,8 @@ def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
 def _backend(folder: Path) -> Backend:
     """Documents are scored in the precision that the model was trained in."""
     settings = Settings.model_validate(load_manifest(folder).manifest["settings"])
-    encoder = settings.training.method not in LINEAR_METHODS and not settings.is_convolutional
+    linear = settings.training.method in LINEAR_METHODS
+    encoder = reads_encoder(settings) if linear else not settings.is_convolutional
     return "torch-bf16" if encoder and use_bf16(settings.training.precision) else "torch"
 
 

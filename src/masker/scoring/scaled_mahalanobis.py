@@ -45,7 +45,7 @@ def class_spreads(distances: Floats, labels: npt.NDArray[np.int64], counts: Floa
         inside = sizes[of_class == label]
         share = len(inside) / (len(inside) + PRIOR_DOCUMENTS)
         spreads[label] += share * (float(np.median(inside)) - overall)
-    return np.exp(spreads)
+    return np.asarray(np.exp(spreads))
 
 
 def scaled_mahalanobis_score(features: npt.NDArray[np.floating], classes: Gaussians, spreads: Floats) -> Floats:
