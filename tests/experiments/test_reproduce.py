@@ -74,6 +74,7 @@ def test_results_tell_all_but_the_text(done, data_folder):
     assert content["settings"]["training"]["epochs"] == 4
     assert content["trained"]["documents"] == 64 and content["trained"]["keywords"] == 8
     assert 0 <= content["result"]["figures"]["SST-2"]["auroc"]["low"] <= 1
+    assert 0 <= content["result"]["figures"]["known classes"]["false_alarms"]["value"] <= 1
     assert content["result"]["documents"] == {"known classes": 32, "SST-2": 24}
     assert [stage["kind"] for stage in content["stages"]] == ["train", "keywords", "train", "evaluate"]
     origin = content["provenance"]

@@ -42,6 +42,13 @@ AUROC = {
 }
 
 
+def test_false_alarms_belong_to_the_training_domain_alone(summary_of):
+    figures = {key: {"known classes": {"false_alarms": 0.04}, "SST-2": {"false_alarms": 0.9}} for key in AUROC}
+    summary = summary_of(figures, metrics=["false_alarms"], comparisons=[])
+    assert {cell["test"] for cell in summary["cells"]} == {"known classes"}
+    assert summary["cells"][0]["values"] == [4.0, 4.0]
+
+
 def test_means_deviations_and_the_paper_beside_them(summary_of):
     """vanilla: 80 and 84, mean 82, deviation sqrt((4 + 4) / 1) = 2.83. MASKER: 90 and 84, mean 87, sqrt(9 + 9) = 4.24.
 

@@ -24,7 +24,7 @@ ScaleName = Literal["small", "paper"]
 DETECTION_METRICS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95", "rejected")
 Metric = Literal[
     "auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95", "rejected",
-    "accuracy", "macro_f1", "ece", "gap", "pearson", "spearman",
+    "accuracy", "macro_f1", "ece", "gap", "pearson", "spearman", "false_alarms",
 ]  # fmt: skip
 Key = Literal["train", "test", "backbone", "system", "metric"]
 

@@ -120,7 +120,9 @@ def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
                 documents, ood if position == 0 else None, resamples=stage.inputs["resamples"], advance=bar.update
             )
             # A one-class model has no classes to be right about.
-            figures[name] = report.get("regression") or report.get("classification") or {}
+            figures[name] = {**(report.get("regression") or report.get("classification") or {})}
+            if "false_alarms" in report:
+                figures[name] |= {"false_alarms": report["false_alarms"]["realised"]}
             figures |= {other: _detection(found) for other, found in (report.get("ood") or {}).items()}
     return {
         "figures": figures,

@@ -33,6 +33,7 @@ HEADINGS = {
     "gap": "gap to the training domain ↑",
     "pearson": "Pearson ↑",
     "spearman": "Spearman ↑",
+    "false_alarms": "rejected, known classes",
 }
 
 
