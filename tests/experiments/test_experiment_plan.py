@@ -199,6 +199,7 @@ def test_vanilla_settings_hold_nothing_that_vanilla_training_does_not_use(tiny_s
     other = tiny_settings(training={"method": "vanilla"})
     assert vanilla_settings(one, 2) == vanilla_settings(other, 2)
     assert vanilla_settings(one, 2) != vanilla_settings(one, 3)
+    assert vanilla_settings(one, 2).masking.context == "mask", "the paper's, whatever the package's default is"
     assert vanilla_settings(tiny_settings(model={"head": "multi-class"}), 2) != vanilla_settings(other, 2)
 
 

@@ -232,7 +232,10 @@ def run_settings(
 
 
 def vanilla_settings(settings: Settings, epochs: int) -> Settings:
-    """Vanilla fine-tuning with the same model, data and seed, and nothing in it that vanilla training does not use."""
+    """Vanilla fine-tuning with the same model, data and seed.
+
+    What vanilla training does not use is as in the paper, so that neither a recipe nor a new default trains it anew.
+    """
     return build_settings(
         {
             "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
@@ -240,7 +243,8 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
             "loss": {"class_weights": settings.loss.class_weights},
             "training": {**settings.training.model_dump(), "method": "vanilla", "warm_start": False, "epochs": epochs},
             "detection": settings.detection.model_dump(exclude={"rule"}),
-        }
+        },
+        preset="ood",
     )
 
 
