@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from masker.experiments.plan import run_settings
+from masker.experiments.plan import plan_recipe, run_settings
 from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
 from masker.run import train_run
@@ -171,6 +171,18 @@ def test_the_settings_of_every_run_can_be_changed(corpora, tiny_recipe, tmp_path
     [outcome] = reproduce([tiny_recipe()], tmp_path / "out", **options)
     settings = next(iter(outcome.results.values()))["settings"]
     assert (settings["model"]["max_length"], settings["training"]["epochs"]) == (16, 1)
+
+
+def test_one_model_evaluated_with_two_scores(corpora, tiny_recipe, tmp_path):
+    vanilla = {"title": "vanilla", "settings": {"training": {"method": "vanilla", "epochs": 1}}}
+    systems = {"vanilla": vanilla, "entropy": {**vanilla, "title": "its entropy", "score": "entropy"}}
+    recipe = tiny_recipe(systems=systems, comparisons=[])
+    plan = plan_recipe(load_recipe(recipe), "small", seeds=[0])
+    assert sorted(stage.kind for stage in plan.graph.stages.values()) == ["evaluate", "evaluate", "train"]
+    [outcome] = reproduce([recipe], tmp_path / "out", seeds=[0])
+    plain, other = (content["result"]["figures"] for content in outcome.results.values())
+    assert plain["known classes"]["accuracy"] == other["known classes"]["accuracy"]
+    assert plain["SST-2"]["aupr"] != other["SST-2"]["aupr"]
 
 
 def test_list_dry_run_and_bad_input(corpora, tiny_recipe, tmp_path):

@@ -148,6 +148,7 @@ class _Planner:
             inputs: dict[str, Any] = {"tests": tests, "ood": ood}
             kind = "evaluate" if analysis is None else analysis.kind
             inputs |= {"resamples": RESAMPLES} if analysis is None else {"train": data, "options": analysis.options}
+            inputs |= {} if system.score is None else {"score": system.score}
             seconds = cost.scoring_seconds([*tests.values(), *ood.values()], settings)
             seconds += cost.TSNE_S if kind == "tsne" else 0.0
             if analysis is not None and kind == "reliance":

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from masker.config import ScoreName
 from masker.errors import ConfigError, did_you_mean
 
 Layer = dict[str, dict[str, Any]]
@@ -96,10 +97,12 @@ class System(_Part):
         settings: The layer; ``training.method`` is the method.
         in_paper: Whether the paper has figures for it.
         backbone_free: It has no encoder, so it is run once and not for every backbone.
+        score: It is evaluated with this score instead of its own; systems that differ in nothing else are one model.
     """
 
     title: str
     settings: Layer = Field(default_factory=dict)
+    score: ScoreName | None = None
     in_paper: bool = True
     backbone_free: bool = False
 

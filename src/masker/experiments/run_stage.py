@@ -107,7 +107,7 @@ def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
 
 def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
     folder = stage_folder(output, stage.depends_on[0]) / MODEL
-    classifier = MaskerClassifier.load(folder, _backend(folder))
+    classifier = MaskerClassifier.load(folder, _backend(folder), stage.inputs.get("score"))
     regression = classifier.is_regression
     tests = {name: read_selections(parts, regression=regression) for name, parts in stage.inputs["tests"].items()}
     ood = {name: read_selections(parts) for name, parts in stage.inputs["ood"].items()}
