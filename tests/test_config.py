@@ -42,19 +42,23 @@ def test_defaults_are_the_papers_numbers():
 
 @pytest.mark.parametrize(("preset", "mer"), [("ood", 1e-3), ("cross-domain", 1e-4)])
 def test_presets_are_the_papers_numbers(preset, mer):
-    loss = build_settings(preset=preset).loss
-    assert (loss.lambda_mkr, loss.lambda_mer) == (1e-3, mer)
+    settings = build_settings(preset=preset)
+    assert (settings.loss.lambda_mkr, settings.loss.lambda_mer) == (1e-3, mer)
+    assert settings.masking.context == "mask" and not settings.training.warm_start
 
 
 def test_epochs_follow_the_method_unless_named():
-    assert build_settings().epochs == MASKER_EPOCHS == 2 * VANILLA_EPOCHS
+    assert build_settings().epochs == build_settings().vanilla_stage_epochs == VANILLA_EPOCHS
+    assert build_settings(preset="ood").epochs == MASKER_EPOCHS == 2 * VANILLA_EPOCHS
     assert build_settings({"training": {"method": "vanilla"}}).epochs == VANILLA_EPOCHS
     assert build_settings({"training": {"method": "vanilla", "epochs": 5}}).epochs == 5
 
 
 @pytest.mark.parametrize(("epochs", "stage"), [(6, 3), (5, 3), (1, 1), (2, 1)])
 def test_vanilla_stage_has_half_the_epochs(epochs, stage):
-    assert build_settings({"training": {"epochs": epochs}}).vanilla_stage_epochs == stage
+    settings = {"training": {"epochs": epochs}}
+    assert build_settings(settings, preset="ood").vanilla_stage_epochs == stage
+    assert build_settings(settings).vanilla_stage_epochs == epochs, "a warm start goes on with as many again"
 
 
 def test_other_methods_with_a_keyword_stage_train_it_as_long_as_themselves():

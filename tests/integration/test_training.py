@@ -46,7 +46,7 @@ def test_same_seed_same_model_and_another_seed_another(documents, tiny_settings,
 
 def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path):
     """With both weights 0 MASKER draws the same batches, takes the same steps and ends at the same weights."""
-    common = {"epochs": 2}
+    common = {"epochs": 2, "warm_start": False}
     vanilla = train_method(
         documents, CLASSES, tiny_settings(training={**common, "method": "vanilla"}), tmp_path / "vanilla"
     )
@@ -95,8 +95,10 @@ def test_a_warm_start_goes_on_from_the_vanilla_model(documents, tiny_settings, t
     assert_same(results["frequency"], results["named"])
 
     two = documents.take([row for row, label in enumerate(documents.labels) if label != "food"])
-    with pytest.raises(ConfigError, match="has 3 outputs and these documents need 2"):
-        train_method(two, ["space", "sport"], tiny_settings(training=warm, keywords=choices["named"]), tmp_path / "two")
+    settings = tiny_settings(training=warm, keywords=choices["named"])
+    for order, corpus in ((["space", "sport"], two), (["space", "sport", "food"], documents)):
+        with pytest.raises(ConfigError, match="has other classes or another encoder"):
+            train_method(corpus, order, settings, tmp_path / f"{len(order)}")
 
 
 class Killed(Exception):
@@ -138,7 +140,7 @@ def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkey
 
     monkeypatch.setattr(MaskerTrainer, "training_step", counted)
     resumed = train_method(documents, CLASSES, settings, tmp_path / "cut")
-    whole_run = 2 * 8 + 3 * 8  # 60 training documents in batches of 8: 8 steps an epoch
+    whole_run = 3 * 8 + 3 * 8  # 60 training documents in batches of 8: 8 steps an epoch
     assert 0 < len(steps) < whole_run, "it went on, it did not start again"
     assert resumed.keywords == whole.keywords
     assert_same(weights(resumed), weights(whole))

@@ -172,13 +172,20 @@ def _vanilla_backbone(settings: Settings, backbone: Backbone, corpus: Corpus, wo
         classifier = vanilla.classifier
     else:
         classifier = processes.together(lambda: load_classifier(folder))
-        if classifier.num_labels != backbone.classifier.num_labels:
+        if _form(classifier) != _form(backbone.classifier):
             raise ConfigError(
-                f"training.warm_start: keywords.attention_model '{folder}' has {classifier.num_labels} outputs and "
-                f"these documents need {backbone.classifier.num_labels}; name a model of the same classes, or none"
+                f"MASKER cannot go on from keywords.attention_model '{folder}', which has other classes or another "
+                "encoder; name one that fits, or add --set training.warm_start=false"
             )
     _seed(settings)
     return replace(backbone, classifier=classifier)
+
+
+def _form(classifier: Any) -> tuple[Any, ...]:
+    """What two models have in common if one can take the other's place: encoder, and classes in their order."""
+    config = classifier.config
+    encoder = tuple(getattr(config, name, None) for name in ("model_type", "hidden_size", "num_hidden_layers"))
+    return *encoder, config.vocab_size, [config.id2label[place] for place in sorted(config.id2label)]
 
 
 def _find_bias(settings: Settings, corpus: Corpus, keywords: KeywordSet, work: Path) -> npt.NDArray[np.float32]:
