@@ -120,6 +120,8 @@ def logged(result: dict, name: str) -> list[float]:
 def assert_same_weights(result: dict, expected: dict, atol: float) -> None:
     assert result["state"].keys() == expected["state"].keys()
     for name, tensor in expected["state"].items():
+        if atol and name.endswith("key.bias"):
+            continue  # a softmax does not feel it, so its gradient is rounding noise, which Adam makes large
         torch.testing.assert_close(result["state"][name], tensor, rtol=0, atol=atol, msg=name)
 
 
@@ -129,7 +131,9 @@ def test_two_processes_learn_what_one_does(two, one, name):
     alone, (first, second) = one(name), two[name]
     for figure in ("loss", "grad_norm", "L_CE", "L_MKR", "L_MER", "learning_rate", "eval_loss", "eval_accuracy"):
         assert logged(first, figure) == pytest.approx(logged(alone, figure), rel=1e-4, abs=1e-6), figure
-    assert len(logged(first, "loss")) == {"vanilla": 2 * STEPS, "masker": STEPS + 2 * STEPS, "accumulated": 4}[name]
+    # MASKER goes on from a vanilla stage of as many epochs.
+    steps = {"vanilla": 2 * STEPS, "masker": 2 * STEPS + 2 * STEPS, "accumulated": 4 + 4}[name]
+    assert len(logged(first, "loss")) == steps
     assert_same_weights(first, alone, atol=1e-5)
     assert_same_weights(second, first, atol=0)
     assert first["metric"] == second["metric"] == alone["metric"]
