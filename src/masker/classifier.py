@@ -45,7 +45,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_length: Tokens of a document that are read.
         seed: Same seed, same machine: same model.
         false_alarm_rate: Share of in-distribution texts that may be called out-of-distribution.
-        preset: ``ood`` or ``cross-domain``, the paper's loss weights.
+        preset: ``ood`` or ``cross-domain``: training as in the paper, with its loss weights for that task.
         settings: Any further settings, ``{"section": {"key": value}}``; see :mod:`masker.config`.
         detector: The out-of-distribution score, ``--score`` of the command line: ``auto``, ``max-prob`` (the paper's),
             or another of docs/scores.md. (scikit-learn has a method ``score``.)
