@@ -134,8 +134,8 @@ class TrainingSettings(_Section):
 
     method: Method = "masker"
     epochs: int | None = Field(default=None, ge=1)
-    #: Whether MASKER goes on from the vanilla stage, or starts from the encoder (the paper). As good for less time; see
-    #: docs/quality.md.
+    #: Whether MASKER goes on from the vanilla stage, or starts from the encoder (the paper), which takes longer;
+    #: see docs/quality.md.
     warm_start: bool = True
     #: Documents of one batch over all processes together: how many processes train changes the speed, not the result.
     batch_size: int = Field(default=16, ge=1)

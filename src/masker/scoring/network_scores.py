@@ -63,15 +63,13 @@ class MahalanobisScore(Score):
         return mahalanobis_score(outputs.features[self._kind], self._classes)
 
 
-class ScaledMahalanobisScore(Score):
+class ScaledMahalanobisScore(MahalanobisScore):
     """Distance to the nearest class, in units of its own spread."""
 
     def __init__(self, name: str, kind: str, known: Known) -> None:
-        self.name, self.features = name, (kind,)
-        moments = known.moments[kind]
-        self._kind = kind
-        self._classes = fit_gaussians(moments.means, moments.covariance_within, moments.total)
-        self._spreads = class_spreads(self._classes.distances(known.bank[kind]), known.bank_labels, moments.counts)
+        super().__init__(name, kind, known)
+        distances = self._classes.distances(known.bank[kind])
+        self._spreads = class_spreads(distances, known.bank_labels, known.moments[kind].counts)
 
     def ood_score(self, outputs: Outputs) -> Floats:
         """The squared distance, divided."""
