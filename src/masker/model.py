@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -230,11 +229,15 @@ class Model:
             raise ModelError(
                 "this backend does not hold the full weights; load the model with backend='torch' to save it"
             )
-        if overwrite and Path(path).is_dir():
-            load_manifest(path)  # only ever delete what is a model of ours
-            shutil.rmtree(path)
-        tensors = {**self.tensors, **weights.tensors}
-        return save_folder(path, weights.native, self.system.tokenizer, self.manifest(), tensors, weights.pretrained)
+        return save_folder(
+            path,
+            weights.native,
+            self.system.tokenizer,
+            self.manifest(),
+            {**self.tensors, **weights.tensors},
+            weights.pretrained,
+            overwrite=overwrite,
+        )
 
     def save_detector(self, path: str | Path) -> Path:
         """Write the detector into the model folder that this model was loaded from, and nothing else."""

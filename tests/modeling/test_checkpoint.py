@@ -133,6 +133,29 @@ def test_failure_half_way_leaves_nothing_behind(stage, tmp_path, model, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("stage", ["tensors", "rename"])
+def test_a_model_is_overwritten_by_a_whole_one_or_not_at_all(stage, tmp_path, saved, model, monkeypatch):
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    replace = os.replace
+
+    def full_at_the_new_one(source, target):
+        return replace(source, target) if os.fspath(source).endswith((".old", "/model")) else full_disk()
+
+    with monkeypatch.context() as patch:
+        if stage == "tensors":
+            patch.setattr("safetensors.torch.save_file", full_disk)
+        else:
+            patch.setattr(checkpoint.os, "replace", full_at_the_new_one)
+        with pytest.raises(ConfigError, match="No space left on device"):
+            save_folder(saved, *model, {"labels": ["new"]}, TENSORS_CONTENT, overwrite=True)
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    assert list(tmp_path.iterdir()) == [saved]
+
+    save_folder(saved, *model, {"labels": ["new"]}, TENSORS_CONTENT, overwrite=True)
+    assert load_manifest(saved).manifest["labels"] == ["new"]
+    assert list(tmp_path.iterdir()) == [saved]
+
+
 def test_full_disk_as_safetensors_reports_it(tmp_path, model, monkeypatch):
     """safetensors raises an error of its own, no OSError, when the disk is full."""
 

@@ -65,6 +65,8 @@ def save_folder(
     manifest: dict[str, Any],
     tensors: dict[str, torch.Tensor],
     pretrained: Any = None,
+    *,
+    overwrite: bool = False,
 ) -> Path:
     """Write a model folder atomically: whole under a temporary name, then renamed.
 
@@ -75,13 +77,20 @@ def save_folder(
         manifest: The content of ``masker.json``.
         tensors: The content of ``masker.safetensors``.
         pretrained: The encoder before fine-tuning, where it is needed.
+        overwrite: A model folder that is there goes once the new one is whole.
 
     Raises:
-        ConfigError: When the folder exists, or the disk does not take it (nothing is left behind then).
+        ConfigError: When the folder exists and may not be overwritten, or the disk does not take it (nothing is left
+            behind then, and what was there stays).
+        ModelError: When what is to be overwritten is no model of ours.
     """
     from safetensors import SafetensorError
 
-    folder = check_output(path)
+    folder = Path(path).expanduser().resolve()
+    if overwrite and folder.is_dir() and any(folder.iterdir()):
+        load_manifest(folder)  # only ever delete what is a model of ours
+    else:
+        folder = check_output(path)
     temporary: Path | None = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -96,9 +105,7 @@ def save_folder(
         (temporary / MANIFEST).write_text(
             json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1), encoding="utf-8"
         )
-        if folder.is_dir():
-            folder.rmdir()
-        os.replace(temporary, folder)
+        _put_in_place(temporary, folder)
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
@@ -108,6 +115,21 @@ def save_folder(
         if temporary is not None and temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def _put_in_place(new: Path, folder: Path) -> None:
+    """Rename ``new`` to ``folder``; an older folder of that name is put back when that fails."""
+    if not folder.is_dir():
+        os.replace(new, folder)
+        return
+    old = new.with_name(f"{new.name}.old")
+    os.replace(folder, old)
+    try:
+        os.replace(new, folder)
+    except BaseException:
+        os.replace(old, folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def update_folder(path: str | Path, manifest: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Path:
@@ -148,9 +170,7 @@ def copy_folder(source: str | Path, path: str | Path) -> Path:
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         shutil.copytree(Path(source).expanduser(), temporary, dirs_exist_ok=True)
         temporary.chmod(0o755)
-        if folder.is_dir():
-            folder.rmdir()
-        os.replace(temporary, folder)
+        _put_in_place(temporary, folder)
     except (OSError, shutil.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)[:160]
         raise ConfigError(f"the model cannot be copied to '{folder}' ({reason}); choose another --output") from None
