@@ -101,6 +101,8 @@ def test_without_labels_the_confidence_stays(model):
     assert model.calibrate(TEXTS, false_alarm_rate=0.1)["temperature"] == before
     assert model.calibrate(TEXTS, LABELS)["temperature"] != before
     assert model.detection_["false_alarm_rate"] == 0.1, "what was not given stays"
+    found = model.detection_["temperature"]
+    assert model.calibrate(TEXTS[:6], LABELS[:6])["temperature"] == found, "too few texts to tell another"
 
 
 def test_auto_is_chosen_anew_when_asked_for(model):
@@ -110,6 +112,8 @@ def test_auto_is_chosen_anew_when_asked_for(model):
         model.calibrate(TEXTS[:39], LABELS[:39], score="auto")
     with pytest.raises(DataError, match="labelled"):
         model.calibrate(TEXTS, score="auto")
+    with pytest.raises(DataError, match="here 40 and 0, as a class of one text"):
+        model._fitted()._parts(TEXTS[:40], [f"class {n}" for n in range(40)], model._fitted().settings, choose=True)
 
 
 def test_another_score_for_good_and_for_once(model, folder):
@@ -123,6 +127,8 @@ def test_another_score_for_good_and_for_once(model, folder):
         MaskerClassifier.load(folder, score="enrgy")
     with pytest.raises(ConfigError, match=r"masker calibrate MODEL DATA --score knn-mean --statistics"):
         MaskerClassifier.load(folder, score="knn-mean")
+    with pytest.raises(ConfigError, match=r"Train with --score knn-frozen"):
+        MaskerClassifier.load(folder, score="knn-frozen")
     with pytest.raises(ConfigError, match=r"between 0 and 1; got 1\.5"):
         MaskerClassifier.load(folder, false_alarm_rate=1.5)
 
@@ -133,6 +139,10 @@ def test_statistics_of_training_texts_bring_another_score(model):
     report = model.calibrate(TEXTS, LABELS, score="knn-mean", statistics=make_corpus(240))
     assert report["score"] == "knn-mean" and report["features"] == ["mean"]
     assert model.calibrate(TEXTS, score="mahalanobis-middle")["score"] == "mahalanobis-middle", "others are still there"
+    texts, labels = make_corpus(60)
+    some = [n for n, label in enumerate(labels) if label != "food"]
+    with pytest.raises(DataError, match="every class of the model must have a text"):
+        model.calibrate(TEXTS, score="knn", statistics=([texts[n] for n in some], [labels[n] for n in some]))
 
 
 def test_bad_input_leaves_the_model_as_it_was(model):
@@ -196,8 +206,32 @@ def test_systems_with_a_score_of_their_own(tiny_settings, tmp_path):
     assert MaskerClassifier.load(folder).predict_texts(TEXTS) == model.predict_texts(TEXTS)
     with pytest.raises(ConfigError, match="leave --score out"):
         model.calibrate(TEXTS, score="energy")
+    with pytest.raises(ConfigError, match="has a score of its own; leave them out"):
+        model.calibrate(TEXTS, statistics=make_corpus(90))
     with pytest.raises(ConfigError, match="leave --score out"):
         MaskerClassifier.load(folder, score="energy")
+
+
+def test_who_asks_for_a_rate_gets_it_in_place_of_the_published_rule(tiny_settings):
+    detection = {"rule": "published"}
+    settings = tiny_settings("bert", training={"method": "doc", "epochs": 1}, detection=detection)
+    model = MaskerClassifier.from_settings(settings).fit(*make_corpus(90))
+    assert model.detection_["promised"] is None
+    report = model.calibrate(TEXTS, LABELS, false_alarm_rate=0.1)
+    assert report["promised"] == 0.1 and model.is_ood(TEXTS).mean() <= 0.1
+
+
+def test_labels_of_any_type_calibrate_what_they_trained(tiny_settings):
+    texts, names = make_corpus(90)
+    settings = tiny_settings("bert", training={"method": "vanilla", "epochs": 1}, detection={"score": "max-prob"})
+    model = MaskerClassifier.from_settings(settings).fit(texts, [name == "food" for name in names])
+    assert model.calibrate(TEXTS, np.array(LABELS) == "food")["documents"] == len(TEXTS)
+
+
+def test_no_number_is_no_answer(model):
+    model._model.system.scorer.classifier.classifier.weight.data.fill_(float("nan"))
+    with pytest.raises(ModelError, match="gives NaN in place of numbers"):
+        model.predict_texts(TEXTS[:2])
 
 
 def test_frozen_features_travel_with_the_model(tiny_settings, tmp_path):

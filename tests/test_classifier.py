@@ -37,6 +37,14 @@ def test_parameters_survive_clone(tiny):
     assert copy.set_params(seed=4).seed == 4
 
 
+def test_parameters_of_an_opened_model_count(fitted, tmp_path):
+    opened = MaskerClassifier.load(fitted.save(tmp_path / "model"))
+    assert opened._build_settings() == fitted._build_settings()
+    opened.set_params(seed=7, method="vanilla", false_alarm_rate=0.01)
+    found = opened._build_settings()
+    assert (found.training.seed, found.training.method, found.detection.false_alarm_rate) == (7, "vanilla", 0.01)
+
+
 def test_works_in_pipelines_and_cross_validation(tiny):
     texts, labels = make_corpus(60)
     shout = FunctionTransformer(lambda items: [text.upper() for text in items])
@@ -113,6 +121,22 @@ def test_labels_keep_their_type_over_save_and_load(tiny, tmp_path):
     model = tiny(epochs=1).fit(texts, [{"space": 10, "food": 9, "sport": 2}[label] for label in labels])
     again = MaskerClassifier.load(model.save(tmp_path / "m"))
     assert again.classes_.tolist() == [2, 9, 10]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [((False, True), [False, True]), ((2.0, 0.5), [0.5, 2.0]), ((1, "1b"), ["1", "1b"])]
+)
+def test_labels_of_other_types(tiny, values, expected):
+    texts, labels = make_corpus(30)
+    model = tiny(epochs=1, method="vanilla").fit(texts, [values[label == "food"] for label in labels])
+    assert model.classes_.tolist() == expected
+    assert type(model.predict_texts(texts[:1])[0].label) is type(expected[0])
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), "", "nan"])
+def test_a_missing_label_is_no_class(tiny, missing):
+    with pytest.raises(DataError, match=r"fit: 1 row has no label \(line 2\)"):
+        tiny().fit(["bread", "soup", "goal"], ["a", missing, "b"])
 
 
 def test_pairs_are_tuples(tiny):

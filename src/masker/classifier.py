@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from masker import processes
 from masker.config import Settings, build_settings
-from masker.data import Documents, check_classes
-from masker.data.texts import Text, split_pairs
+from masker.data import Documents, Row, check_classes, collect_documents
+from masker.data.texts import LABEL_TYPES, Text, label_type_of, split_pairs
 from masker.data.texts import texts_of as texts_of
 from masker.errors import ConfigError, DataError, MaskerError
 from masker.keywords import KeywordSet
@@ -28,7 +28,13 @@ from masker.systems import fit_system
 #: Rows that are scored together when predicting from a stream: enough to sort by length, little memory.
 STREAM_CHUNK = 2048
 
-_LABEL_TYPES: dict[str, type] = {"str": str, "int": int, "float": float}
+#: Settings that a parameter of the classifier sets.
+_PARAMETERS: dict[str, set[str]] = {
+    "training": {"method", "epochs", "seed"},
+    "model": {"head", "backbone", "max_length"},
+    "keywords": {"source"},
+    "detection": {"false_alarm_rate", "score", "class_conditional"},
+}
 
 
 class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -94,13 +100,13 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings = self._build_settings()
         first, pairs = split_pairs(texts)
         values = [label.item() if isinstance(label, np.generic) else label for label in labels]
-        if settings.model.head == "regression":
-            documents = Documents(first, pairs, [float(value) for value in values], "fit")
-        else:
-            documents = Documents(first, pairs, [str(value) for value in values], "fit")
-        kind = "int" if values and all(isinstance(value, int) for value in values) else "str"
+        seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
+        rows = map(Row, first, seconds, values, range(1, len(first) + 1))
+        documents = collect_documents(
+            rows, settings.data, name="fit", require_labels=True, numeric_labels=settings.model.head == "regression"
+        )
         with processes.temporary_folder() as work:
-            return self.fit_documents(documents, settings, work, label_type=kind)
+            return self.fit_documents(documents, settings, work, label_type=label_type_of(values))
 
     def fit_documents(
         self, documents: Documents, settings: Settings, work: Path, *, label_type: str = "str"
@@ -110,8 +116,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if settings.model.head != "regression":
             check_classes(documents)
             classes = documents.class_names
-            if label_type == "int":
-                classes.sort(key=int)
+            classes.sort(key=LABEL_TYPES[label_type])
         origin = provenance(
             seed=settings.training.seed, data=documents.name, data_sha256=documents.fingerprint(), rows=len(documents)
         )
@@ -132,7 +137,8 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_length=settings.model.max_length,
             seed=settings.training.seed,
             false_alarm_rate=settings.detection.false_alarm_rate,
-            settings=settings.model_dump(),
+            # What has a parameter of its own is left to it, or a changed parameter would do nothing.
+            settings=settings.model_dump(exclude=_PARAMETERS),
             detector=settings.detection.score,
             class_conditional=settings.detection.class_conditional,
         )
@@ -159,7 +165,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def classes_(self) -> npt.NDArray[Any]:
         """The classes, in the order of :meth:`predict_proba`'s columns."""
         model = self._fitted()
-        convert = _LABEL_TYPES[model.label_type]
+        convert = LABEL_TYPES[model.label_type]
         return np.array([convert(name) for name in model.classes])
 
     def doc_logits(self, texts: Sequence[Text], advance: Advance | None = None) -> npt.NDArray[np.float32]:
@@ -196,7 +202,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.is_regression:
             return [Prediction(float(value), None, None, None, None) for value in self.doc_logits(texts, advance)[:, 0]]
         judged = self._fitted().judge(texts, advance)
-        labels = self.classes_[judged.probabilities.argmax(axis=1)].tolist()
+        labels = self.classes_[judged.predicted].tolist()
         columns = (labels, judged.probabilities.max(axis=1), judged.p_values, judged.scores, judged.rejected)
         return [
             Prediction(label, float(certain), float(p_value), float(score), bool(out))

@@ -13,12 +13,13 @@ import torch
 from masker.config import METHODS_WITH_SCORE, Settings, build_settings
 from masker.data.encoding import Encoded, encode
 from masker.data.splits import validation_split
-from masker.data.texts import Text, split_pairs
+from masker.data.texts import Text, class_name, split_pairs
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.keywords import KeywordSet
 from masker.modeling.checkpoint import load_manifest, save_folder, update_folder
 from masker.modeling.features import Outputs
 from masker.modeling.scorer import document_outputs
+from masker.scoring.calibration import Calibration
 from masker.scoring.choice import LEAST_DOCUMENTS
 from masker.scoring.detector import Detector, Judgement
 from masker.scoring.fitting import Network, recalibrate
@@ -37,7 +38,7 @@ class Model:
         system: Tokenizer, network and detector.
         settings: All settings it was trained with.
         classes: Class names in the order of the outputs; empty for a regression.
-        label_type: What the user's labels were: ``str`` or ``int``.
+        label_type: What the user's labels were: ``str``, ``int``, ``float`` or ``bool``.
         pairs: Whether its inputs are pairs of texts.
         provenance: Where it comes from.
     """
@@ -133,12 +134,15 @@ class Model:
         """
         detector = self.detector("calibrate")
         settings = _recalibrated(self.settings, detector, score, false_alarm_rate, class_conditional)
+        own = settings.training.method in METHODS_WITH_SCORE
+        if own and statistics is not None:
+            raise ConfigError(f"statistics: method {settings.training.method} has a score of its own; leave them out")
         network = Network(self.system.scorer, self.system.tokenizer, self.system.keywords, settings)
-        chosen_anew = settings.detection.score == AUTO and (score == AUTO or statistics is not None)
-        if settings.training.method in METHODS_WITH_SCORE:
-            chosen_anew = False
-        held_out, choosing = self._parts(texts, labels, settings, choose=chosen_anew)
+        chosen_anew = not own and settings.detection.score == AUTO and (score == AUTO or statistics is not None)
+        held_out, choosing = self._parts(list(texts), labels, settings, choose=chosen_anew)
         known = None if statistics is None else self._labelled(*statistics)
+        if statistics is not None and {class_name(label) for label in statistics[1]} != set(self.classes):
+            raise DataError("statistics: every class of the model must have a text among them; some have none")
         return self.with_detector(recalibrate(network, detector, held_out, choosing, known))
 
     def at_operating_point(
@@ -156,9 +160,14 @@ class Model:
         detector = self.detector("ood_examples")
         if not len(ood_texts):
             raise DataError("ood_examples: there is no text among them; give at least one")
-        scores, held_out = self.judge(ood_texts).scores, detector.calibration.scores
-        rate = best_rate(held_out, scores, highest)
-        return self.with_detector(detector.adjusted(false_alarm_rate=rate)), trade_off(held_out, scores, rate)
+        judged, held_out = self.judge(ood_texts), len(detector.calibration.scores)
+
+        def rule_at(rate: float) -> Calibration:
+            return detector.adjusted(false_alarm_rate=rate).calibration
+
+        rate = best_rate(rule_at, held_out, judged.scores, judged.predicted, highest)
+        rows = trade_off(rule_at, held_out, judged.scores, judged.predicted, rate)
+        return self.with_detector(detector.adjusted(false_alarm_rate=rate)), rows
 
     def _parts(
         self, texts: Sequence[Text], labels: Sequence[Any] | None, settings: Settings, *, choose: bool
@@ -175,21 +184,27 @@ class Model:
                 f"calibrate: score 'auto' takes at least {2 * LEAST_DOCUMENTS} labelled texts, half of them to choose "
                 f"it on; got {len(texts)}"
             )
-        share = settings.data.calibration_share or 0.5
-        parts = validation_split([str(label) for label in labels], share, settings.training.seed)
+        share, names = settings.data.calibration_share or 0.5, [class_name(label) for label in labels]
+        parts = validation_split(names, share, settings.training.seed)
+        if len(parts[0]) < LEAST_DOCUMENTS or not parts[1]:
+            raise DataError(
+                f"calibrate: score 'auto' is chosen on one part of the texts and calibrated on the other, here "
+                f"{len(parts[0])} and {len(parts[1])}, as a class of one text is not parted; give more of each class"
+            )
         choosing, held_out = (
-            self._labelled([texts[row] for row in rows], [labels[row] for row in rows]) for rows in parts
+            self._labelled([texts[row] for row in rows], [names[row] for row in rows]) for rows in parts
         )
         return held_out, choosing
 
     def _labelled(self, texts: Sequence[Text], labels: Sequence[Any]) -> Encoded:
         """Texts with class indices."""
         index = {name: place for place, name in enumerate(self.classes)}
-        unknown = next((str(label) for label in labels if str(label) not in index), None)
+        names = [class_name(label) for label in labels]
+        unknown = next((name for name in names if name not in index), None)
         if unknown is not None:
             raise DataError(f"label '{unknown}' is none of the model's classes ({', '.join(self.classes)})")
         encoded = self.encode(texts)
-        numbers = np.array([index[str(label)] for label in labels], dtype=np.int64)
+        numbers = np.array([index[name] for name in names], dtype=np.int64)
         return replace(encoded, labels=numbers[encoded.document])
 
     # Persistence ----------------------------------------------------------------------------------------------------
@@ -297,7 +312,10 @@ def _recalibrated(
     if own and score not in (None, detector.score.name):
         raise ConfigError(f"score: method {settings.training.method} has one of its own; leave --score out")
     before = settings.detection
+    # Who asks for a rate wants that one, and no longer the published threshold.
+    rule = before.rule if false_alarm_rate is None else "false-alarm-rate"
     changes: dict[str, Any] = {
+        "rule": rule,
         "score": before.score if own else score or detector.score.name,
         "false_alarm_rate": before.false_alarm_rate if false_alarm_rate is None else false_alarm_rate,
         "class_conditional": before.class_conditional if class_conditional is None else class_conditional,

@@ -16,6 +16,7 @@ from typing import IO, Any
 from masker.classifier import STREAM_CHUNK, MaskerClassifier
 from masker.config import DataSettings
 from masker.data import Row, stream_rows
+from masker.errors import ConfigError
 from masker.progress import progress_bar
 
 FIELDS = ("label", "confidence", "p_value", "ood_score", "is_ood")
@@ -51,6 +52,8 @@ def write_predictions(
     Returns:
         The number of rows written.
     """
+    if output is not None and Path(output).expanduser().is_dir():
+        raise ConfigError(f"--output '{output}' is a folder; name a file in it, or add --engine for one file an input")
     classifier = MaskerClassifier.load(model, backend, score, false_alarm_rate)
     with progress_bar(None, "predict", "doc") as bar:
         return predict_source(
@@ -77,7 +80,10 @@ def predict_source(
     advance: Callable[[int], None] | None = None,
 ) -> int:
     """The same with a model that is open already; ``advance`` hears how many rows were predicted."""
-    rows = iter(islice(stream_rows(data, settings), settings.limit))
+    source = stream_rows(data, settings)
+    if settings.skip_invalid:
+        source = (row for row in source if row.text.strip() and (row.pair is None or row.pair.strip()))
+    rows = islice(source, settings.limit)
     written = 0
     with _sink(output) as sink:
         write = _writer(sink, form, with_text)

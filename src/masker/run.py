@@ -8,9 +8,13 @@ import logging
 import os
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from masker import processes
 from masker.classifier import MaskerClassifier, texts_of
@@ -80,24 +84,25 @@ def train_run(
         highest_rate: What that may not exceed.
 
     Raises:
-        ConfigError: When the output exists, or an unfinished run with other data or settings is in the way.
+        ConfigError: When the output exists, another process trains it, or an unfinished run with other data or settings
+            is in the way.
     """
     start = time.monotonic()
     folder = Path(processes.first_only(lambda: str(check_output(output))))
     documents = read_training_documents(data, settings)
-    examples = None if ood_examples is None else _read_texts(ood_examples, settings.data)
-    work = Path(processes.first_only(lambda: str(_open_work_folder(folder, documents, settings, restart))))
-    try:
-        classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
-    except MaskerError:
-        # Refused before any training was done: leave nothing behind.
-        if processes.is_first() and not any(entry.is_dir() for entry in work.iterdir()):
-            shutil.rmtree(work)
-        raise
-    trade_off = None if examples is None else classifier.set_operating_point(examples, highest_rate)
-    processes.first_only(lambda: str(classifier.save(folder)))
-    if processes.is_first():
-        shutil.rmtree(work, ignore_errors=True)
+    examples = None if ood_examples is None else _shared_texts(ood_examples, settings.data)
+    with _work_folder(folder, documents, settings, restart) as work:
+        try:
+            classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
+        except MaskerError:
+            # Refused before any training was done: leave nothing behind.
+            if processes.is_first() and not _has_work(work):
+                shutil.rmtree(work)
+            raise
+        trade_off = None if examples is None else classifier.set_operating_point(examples, highest_rate)
+        processes.first_only(lambda: str(classifier.save(folder)))
+        if processes.is_first():
+            shutil.rmtree(work, ignore_errors=True)
     took = time.monotonic() - start
     return RunSummary(classifier, folder, len(documents), documents.skipped, took, trade_off)
 
@@ -160,6 +165,14 @@ def _read_texts(source: str, settings: DataSettings) -> list[Text]:
     return texts_of(read_documents(source, settings.model_copy(update={"where": None}), require_labels=False))
 
 
+def _shared_texts(source: str, settings: DataSettings) -> list[Text]:
+    """The same, read by the first of several processes."""
+    if processes.count() == 1:
+        return _read_texts(source, settings)
+    texts = processes.first_only(lambda: _read_texts(source, settings))
+    return [text if isinstance(text, str) else (text[0], text[1]) for text in texts]
+
+
 def keywords_of_data(data: str, settings: Settings) -> KeywordSet:
     """The keywords that training on ``data`` would use; attention trains its vanilla stage, or reads a given model."""
     from masker.training.corpus import encode_corpus
@@ -203,13 +216,43 @@ def evaluation_documents(
     return tests, named
 
 
+@contextmanager
+def _work_folder(folder: Path, documents: Documents, settings: Settings, restart: bool) -> Iterator[Path]:
+    """Where a run keeps what it needs to go on; one run at a time, since a second one would write over its files."""
+    folder = folder.absolute()
+    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
+
+    def open_alone() -> str:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise ConfigError(
+                f"another process trains '{folder}' now; wait for it or choose another --output"
+            ) from None
+        return str(_open_work_folder(folder, documents, settings, restart))
+
+    try:
+        yield Path(processes.first_only(open_alone))
+    finally:
+        if lock.is_locked:
+            Path(lock.lock_file).unlink(missing_ok=True)
+            lock.release()
+
+
+def _has_work(work: Path) -> bool:
+    """Whether any training was done: stages have folders."""
+    return any(entry.is_dir() for entry in work.iterdir())
+
+
 def _open_work_folder(folder: Path, documents: Documents, settings: Settings, restart: bool) -> Path:
     work = folder.with_name(f"{folder.name}.partial")
     identity = hashlib.sha256(
         json.dumps([documents.fingerprint(), settings.model_dump()], sort_keys=True).encode()
     ).hexdigest()
     mark = work / "run.sha256"
-    if work.exists() and restart:
+    # A run that was killed before it could leave its mark has nothing to lose either.
+    if work.is_dir() and (restart or not (mark.is_file() or _has_work(work))):
         shutil.rmtree(work)
     if work.exists():
         if not mark.is_file() or mark.read_text() != identity:

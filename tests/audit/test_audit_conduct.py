@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from transformers import GPT2Config, GPT2ForSequenceClassification
 
 from masker.audit import audit, audit_model, compare, open_model
+from masker.audit.model import as_audited
 from masker.config import AuditSettings
 from masker.data import Documents
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
@@ -163,6 +165,12 @@ def test_a_decoder_without_mask_token(tiny_backbones, topic_documents):
     for wrong in ({"masking": "mask"}, {"keywords": "attention"}):
         with pytest.raises(ConfigError, match="must be"):
             audit(classifier, tokenizer, topic_documents, settings=settings.model_copy(update=wrong))
+
+
+def test_a_model_of_pairs_is_not_audited_on_single_texts(bag_of_words, topic_documents):
+    model = replace(as_audited(*bag_of_words(WEIGHTS)), pairs=True)
+    with pytest.raises(DataError, match="was trained on pairs of texts"):
+        audit_model(model, topic_documents, settings=QUICK)
 
 
 def test_pairs_of_texts(bag_of_words, topic_documents):

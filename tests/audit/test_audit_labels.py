@@ -40,6 +40,11 @@ def test_unknown_labels_are_named(labels, shown):
     assert shown in message and "'NEGATIVE', 'POSITIVE'" in message and "--labels" in message and "\n" not in message
 
 
+def test_a_stray_number_does_not_make_places_of_names():
+    with pytest.raises(DataError, match="the label '0' means no output"):
+        label_indices(labelled("1", "2", "0"), ["1", "2", "3"])
+
+
 def test_one_unknown_label_among_known_ones():
     with pytest.raises(DataError, match="the label 'neutral' means no output"):
         label_indices(labelled("positive", "neutral"), NAMES)

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -138,6 +139,8 @@ def test_predict_writes_a_file_atomically(place, tmp_path):
     assert again.returncode == 2
     assert len(target.read_text().splitlines()) == 7, "the old file is untouched"
     assert [path.name for path in target.parent.iterdir()] == ["out.jsonl"]
+    folder = run("predict", str(place / "model"), str(place / "test.jsonl"), "--output", str(tmp_path))
+    assert "is a folder; name a file in it" in one_line(folder)
 
 
 def test_predict_survives_a_reader_that_leaves(place):
@@ -189,6 +192,9 @@ def test_keywords_of_model_and_of_data(place, tmp_path):
     attention = run("keywords", str(place / "train.jsonl"), "--attention-model", str(place / "model"), "--json",
                     "--backbone", str(place / "model"))  # fmt: skip
     assert json.loads(attention.stdout)["source"] == "attention"
+    assert "leave --count out" in one_line(run("keywords", str(place / "model"), "--count", "5"))
+    refused = run("keywords", str(place / "train.jsonl"), "--output", str(tmp_path / "none" / "k.json"))
+    assert "there is no folder" in one_line(refused)
 
 
 def test_pairs_and_regression(place, tiny_backbones, tmp_path):
@@ -270,6 +276,33 @@ def test_an_interrupted_run_goes_on(place, tiny_backbones, tmp_path):
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == (
         tmp_path / "whole" / "model.safetensors"
     ).read_bytes()
+
+
+def test_two_processes_do_not_train_the_same_folder(place, tiny_backbones, tmp_path):
+    from filelock import FileLock
+
+    command = ["train", str(place / "train.jsonl"), "--output", str(tmp_path / "model")]
+    command += [*training_options(tiny_backbones["bert"]), "--method", "vanilla"]
+    with FileLock(tmp_path / ".model.lock"):
+        assert "another process trains" in one_line(run(*command))
+    (tmp_path / "model.partial").mkdir()  # killed before it could leave its mark
+    done = run(*command)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_texts_are_written_as_they_are_whatever_the_locale(place, tmp_path):
+    source = tmp_path / "texts.jsonl"
+    source.write_text('{"text": "soup \u4e2d"}\n{"text": " "}\n', encoding="utf-8")
+    process = start(
+        "predict", str(place / "model"), str(source), "--with-text", "--skip-invalid",
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        encoding="utf-8",
+    )  # fmt: skip
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    (line,) = out.splitlines()
+    assert json.loads(line)["text"] == "soup \u4e2d"
 
 
 def test_the_real_process_prints_one_line_and_exits_with_2(place):

@@ -1,6 +1,6 @@
 import pytest
 
-from masker.data import Documents, class_split, detection_split, in_distribution_classes, subsample, validation_split
+from masker.data import Documents, detection_split, in_distribution_classes, subsample, validation_split
 from masker.errors import ConfigError, DataError
 
 
@@ -51,16 +51,6 @@ def test_fraction_out_of_range(fraction):
         validation_split(["a", "b"], fraction, seed=0)
 
 
-def test_class_split_parts_the_classes():
-    names = [f"c{i}" for i in range(8)]
-    inside, outside = class_split(documents(names * 3), 0.25, seed=5)
-    assert inside.class_names == in_distribution_classes(reversed(names), 0.25, seed=5)
-    assert len(inside.class_names) == 2
-    assert set(inside.class_names) | set(outside.class_names) == set(names)
-    assert not set(inside.class_names) & set(outside.class_names)
-    assert len(inside) + len(outside) == 24
-
-
 def test_seeds_draw_different_classes_and_at_least_two():
     names = [f"c{i}" for i in range(20)]
     assert len({tuple(in_distribution_classes(names, 0.5, seed)) for seed in range(5)}) == 5
@@ -96,9 +86,9 @@ def test_detection_split_needs_a_test_document():
         detection_split(documents(["a", "b"]), documents(["z"]), 0.5, seed=0)
 
 
-def test_class_split_refuses_nonsense():
+def test_a_draw_of_classes_refuses_nonsense():
     with pytest.raises(DataError, match="at least two classes; got 1: a"):
-        class_split(documents(["a", "a"]), 0.5, seed=0)
+        in_distribution_classes(["a", "a"], 0.5, seed=0)
     with pytest.raises(ConfigError, match=r"above 0 and at most 1; got 1.5"):
         in_distribution_classes(["a", "b"], 1.5, seed=0)
 

@@ -182,6 +182,9 @@ def test_encodings(put):
     wide = put("wide.csv", CSV.encode("utf-16"))
     refuse(wide, "wide.csv: is UTF-16; pass --encoding utf-16")
     assert read(wide, encoding="utf-16").labels == ["pos", "neg"]
+    bare = put("bare.csv", CSV.encode("utf-16-le"))
+    refuse(bare, "does not tell its byte order, as utf-16 must; pass --encoding utf-16-le, ", encoding="utf-16")
+    assert read(bare, encoding="utf-16-le").labels == ["pos", "neg"]
     refuse(path, "--encoding: 'klingon' is not a known text encoding; try utf-8 or latin-1", encoding="klingon")
 
 
@@ -269,3 +272,10 @@ def test_limit_and_skip(put):
     documents = read(path, limit=2, skip_invalid=True)
     assert (documents.texts, documents.labels, documents.skipped) == (["a", "c"], ["1", "2"], 2)
     refuse(path, r"1 row has an empty text \(line 2\); fix them or pass --skip-invalid")
+
+
+def test_a_second_text_that_comes_late_is_not_lost(put):
+    rows = [{"text": "a", "label": "x"}, {"text": "b", "text_pair": "c", "label": "y"}]
+    refuse(put("x.jsonl", "\n".join(map(json.dumps, rows))), "line 2 has a second text, the first row has none")
+    rows[1] = {"text": "b", "colour": "c", "label": "y"}
+    assert read(put("y.jsonl", "\n".join(map(json.dumps, rows)))).pairs is None

@@ -125,6 +125,56 @@ def test_each_seed_may_know_other_classes(corpora, tiny_recipe):
     assert by_seed[0] == once[0]
 
 
+def test_known_classes_are_drawn_from_training_documents(corpora, tiny_recipe, tmp_path, monkeypatch):
+    """The test part has a class more and one less, and would draw others on its own."""
+    folder = tmp_path / "uneven"
+    folder.mkdir()
+    for split, names in (("train", "abcdefgh"), ("test", "bcdefghxyz")):
+        write_corpus(folder, "uneven", split, [{"text": f"word {name}", "label": name} for name in names])
+    monkeypatch.setenv("MASKER_DATA", str(folder))
+    part = {"corpus": "uneven", "sha256": [None], "genre": [], "labels": [], "without_labels": [], "documents": None}
+    for seed in range(8):
+        drawn = part | {"class_ratio": 0.5, "class_seed": seed}
+        train = set(read_selections([drawn | {"split": ["train"], "classes": "seen"}]).class_names)
+        seen, unseen = (set(read_selections([drawn | {"split": ["test"], "classes": classes}]).class_names)
+                        for classes in ("seen", "unseen"))  # fmt: skip
+        assert len(train) == 4 and seen == train - {"a"} and unseen == set("bcdefghxyz") - train
+
+
+def test_a_file_of_the_users_is_told_by_its_content(corpora, tiny_recipe, tmp_path):
+    words = tmp_path / "words.txt"
+    recipe = load_recipe(tiny_recipe())
+
+    def goals(text):
+        words.write_text(text)
+        plan = plan_recipe(recipe, "small", seeds=[0], overrides=[f"keywords.source={words}"])
+        return {run.system: run.goal for run in plan.runs}
+
+    one, other, again = goals("bread\n"), goals("soup\n"), goals("bread\n")
+    assert one == again
+    assert one["masker"] != other["masker"] and one["vanilla"] == other["vanilla"]
+
+
+def test_what_tells_runs_apart_is_no_setting_of_every_run(corpora, tiny_recipe):
+    recipe = load_recipe(tiny_recipe())
+    for override, option in (
+        ("model.backbone=other", "--backbone"),
+        ("training.seed=7", "--seeds"),
+        ("training.method=vanilla", "--only system=NAME"),
+    ):
+        with pytest.raises(ConfigError, match=f"--set {override}: runs differ in it; use {option}"):
+            plan_recipe(recipe, "small", overrides=[override])
+    assert [run.seed for run in plan_recipe(recipe, "small", seeds=[1, 1], only=["system=mkr"]).runs] == [1]
+
+
+def test_epochs_follow_the_method_wherever_it_is_said(corpora, tiny_recipe):
+    settings = {"model": {"max_length": 24}, "training": {"method": "vanilla"}}
+    path = tiny_recipe(settings=settings, systems={"plain": {"title": "p", "settings": {}}}, comparisons=[])
+    plan = plan_recipe(load_recipe(path), "small", seeds=[0])
+    (stage,) = (stage for stage in plan.graph.stages.values() if stage.kind == "train")
+    assert stage.inputs["settings"]["training"]["epochs"] == 2
+
+
 def test_a_warm_start_depends_on_the_model_that_gave_the_keywords(corpora, tiny_recipe):
     warm = {"training": {"method": "masker", "warm_start": True, "epochs": 2}}
     path = tiny_recipe(systems={

@@ -156,3 +156,23 @@ def test_odd_numbers_of_the_paper_get_a_footnote(summary_of):
     lines = summary_lines(summary_of(figures, sources={"Newsgroup": source}))
     assert any("(87.0*)" in line for line in lines)
     assert any(line.startswith("- \\*") and "96.8" in line for line in lines)
+
+
+def test_a_system_without_an_encoder_is_compared_too(summary_of):
+    """DOC has no encoder: 70 and 74 against 90 and 84 is 20 and 10, 15 on average over two pairs."""
+    systems = {
+        "doc": {"title": "DOC", "settings": {"training": {"method": "doc"}}, "backbone_free": True},
+        "masker": {"title": "MASKER", "settings": {"training": {"method": "masker"}}},
+    }
+    figures = {**AUROC, ("doc", 0): {"SST-2": {"auroc": 0.70}}, ("doc", 1): {"SST-2": {"auroc": 0.74}}}
+    question = {"system": "masker", "baseline": "doc", "metric": "auroc"}
+    (found,) = summary_of(figures, systems=systems, comparisons=[question])["comparisons"]
+    assert (found["units"], found["wins"], found["difference"]) == (2, 2, 15.0)
+
+
+def test_fewer_false_alarms_are_better(summary_of):
+    rates = {"vanilla": 0.05, "masker": 0.2, "mkr": 0.05}
+    figures = {key: {"known classes": {"false_alarms": rates[key[0]]}} for key in AUROC}
+    question = {"system": "masker", "baseline": "vanilla", "metric": "false_alarms"}
+    (found,) = summary_of(figures, metrics=["false_alarms"], comparisons=[question])["comparisons"]
+    assert (found["wins"], found["difference"]) == (0, -15.0)

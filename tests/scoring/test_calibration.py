@@ -41,7 +41,38 @@ def test_a_class_needs_enough_documents_for_a_threshold_of_its_own():
     assert rule(0.01).promised == pytest.approx(1 / 21)
 
 
-def test_another_threshold_is_for_all():
+def test_classes_too_small_for_a_threshold_share_one_of_their_own():
+    """Rate 0.25 takes 3 documents. Class 0 has 7, k = ceil(8 * 0.75) = 6: 6. Classes 1 and 2 have 2 and 1, together
+    3 documents, k = ceil(4 * 0.75) = 3: 30. Their p-values are among these three."""
+    scores = np.array([1.0, 2, 3, 4, 5, 6, 7, 10, 20, 30])
+    found = Calibration.fit(scores, np.array([0] * 7 + [1, 1, 2]), 4, 0.25, class_conditional=True)
+    assert found.thresholds.tolist() == [6.0, 30.0, 30.0, 30.0]
+    assert found.p_values(np.array([8.0, 8.0, 25.0]), np.array([0, 1, 2])) == pytest.approx([1 / 8, 1.0, 0.5])
+    assert found.promised == 0.25
+    fewer = Calibration.fit(scores[:-1], np.array([0] * 7 + [1, 1]), 4, 0.25, class_conditional=True)
+    assert fewer.promised == pytest.approx(1 / 3), "two documents are behind the shared threshold"
+
+
+def test_rare_classes_do_not_break_the_promise():
+    """One class has 95 of 100 documents; fifty others, which score higher, have the rest."""
+    draw = np.random.default_rng(0)
+
+    def documents(count):
+        rare = draw.random(count) < 0.05
+        return draw.normal(size=count) + 4 * rare, np.where(rare, draw.integers(1, 51, count), 0)
+
+    alarms, rare_alarms = [], []
+    for _ in range(200):
+        rule = Calibration.fit(*documents(1000), 51, 0.05, class_conditional=True)
+        scores, predicted = documents(1000)
+        rejected = rule.rejects(scores, predicted)
+        alarms.append(rejected.mean())
+        rare_alarms.append(rejected[predicted > 0].mean())
+    assert np.mean(alarms) <= 0.053 and np.mean(rare_alarms) <= 0.06
+
+
+def test_another_threshold_is_for_all_and_promises_nothing():
+    assert rule().with_threshold(7.0).promised is None
     assert rule().with_threshold(7.0).rejects(np.array([6.9, 7.0, 7.1]), np.arange(3)).tolist() == [False, False, True]
 
 
@@ -73,17 +104,27 @@ def test_promise_holds_over_many_draws(class_conditional):
 class TestTradeOff:
     HELD_OUT = np.arange(1.0, 100.0)  # 99 documents: the threshold of rate r is 100 (1 - r)
 
+    @staticmethod
+    def rule_at(held_out):
+        one_class = np.zeros(len(held_out), dtype=int)
+        return lambda rate: Calibration.fit(held_out, one_class, 1, rate, class_conditional=False)
+
+    def best(self, ood, highest=None):
+        return best_rate(self.rule_at(self.HELD_OUT), 99, ood, np.zeros(len(ood), dtype=int), highest)
+
     def test_best_rate_by_hand(self):
         """Examples at 91.5 (three) and 50.5 (one). Rate 0.09 has threshold 91: three of four are above, 0.75 - 0.09.
 
         Catching the fourth takes a threshold of 50, rate 0.5: 1 - 0.5. Below 0.09 none is above.
         """
         ood = np.array([91.5, 91.5, 91.5, 50.5])
-        assert best_rate(self.HELD_OUT, ood) == pytest.approx(0.09)
-        assert best_rate(self.HELD_OUT, ood, 0.05) == pytest.approx(0.01)  # the lowest of equals: nothing is caught
+        assert self.best(ood) == pytest.approx(0.09)
+        assert self.best(ood, 0.05) == pytest.approx(0.01)  # the lowest of equals: nothing is caught
+        assert self.best(ood, 0.0) == 0.0
 
     def test_rows(self):
-        rows = trade_off(self.HELD_OUT, np.array([91.5, 91.5, 91.5, 50.5]), 0.09)
+        ood = np.array([91.5, 91.5, 91.5, 50.5])
+        rows = trade_off(self.rule_at(self.HELD_OUT), 99, ood, np.zeros(4, dtype=int), 0.09)
         assert [row["false_alarm_rate"] for row in rows] == [0.01, 0.02, 0.05, 0.09, 0.1, 0.2]
         assert [row["detected"]["value"] for row in rows] == [0.0, 0.0, 0.0, 0.75, 0.75, 0.75]
         assert [row["threshold"] for row in rows] == pytest.approx([99, 98, 95, 91, 90, 80])
@@ -91,5 +132,17 @@ class TestTradeOff:
 
     def test_few_held_out_documents_promise_few_rates(self):
         """Nine documents promise 1/10 and more."""
-        rows = trade_off(np.arange(9.0), np.array([99.0]), best_rate(np.arange(9.0), np.array([99.0])))
+        rule_at, ood, predicted = self.rule_at(np.arange(9.0)), np.array([99.0]), np.array([0])
+        rows = trade_off(rule_at, 9, ood, predicted, best_rate(rule_at, 9, ood, predicted))
         assert [row["false_alarm_rate"] for row in rows] == [0.1, 0.2]
+
+    def test_the_rule_of_the_model_is_asked(self):
+        """Classes at 0 and at 100 with thresholds of their own: an example at 50 of the first is caught at any rate."""
+        scores, predicted = np.concatenate([np.arange(99) / 100, 100 + np.arange(99) / 100]), np.repeat([0, 1], 99)
+
+        def by_class(rate):
+            return Calibration.fit(scores, predicted, 2, rate, class_conditional=True)
+
+        ood, examples = np.full(3, 50.0), np.zeros(3, dtype=int)
+        assert best_rate(by_class, 198, ood, examples) == pytest.approx(0.01)
+        assert trade_off(by_class, 198, ood, examples, 0.01)[0]["detected"]["value"] == 1.0

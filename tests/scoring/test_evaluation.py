@@ -24,7 +24,7 @@ def judge(logits, head, rule, temperature=1.0):
     scores, predicted = max_probability_score(logits, head), logits.argmax(axis=1)
     p_values, rejected = rule.p_values(scores, predicted), rule.rejects(scores, predicted)
     raw = class_probabilities(logits, head).max(axis=1)
-    return Judgement(class_probabilities(logits / temperature, head), raw, scores, p_values, rejected)
+    return Judgement(class_probabilities(logits / temperature, head), predicted, raw, scores, p_values, rejected)
 
 
 def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, **options):
@@ -85,7 +85,8 @@ def test_false_alarms_by_hand():
     content = report()["false_alarms"]
     assert content["realised"]["value"] == 0.25
     assert [content["realised"][end] for end in ("low", "high")] == pytest.approx([0.0063, 0.8059], abs=1e-4)
-    assert (content["asked"], content["promised"], content["held_out"]) == (0.05, 0.05, 39)
+    assert (content["asked"], content["promised"], content["held_out"]) == (0.05, None, 39), "a threshold by hand"
+    assert report(threshold=None)["false_alarms"]["promised"] == 0.05
     assert "by_predicted_class" not in content
 
 

@@ -138,3 +138,15 @@ class TestStatistics:
         rows = TRAIN.features["cls"]
         np.testing.assert_allclose(others.moments["cls"].means[1], rows[LABELS == 2].mean(axis=0), rtol=1e-5)
         assert others.bank_logits.shape == (40, 2) and set(others.bank) == {"cls"}
+
+
+@pytest.mark.parametrize("name", ["mahalanobis", "scaled-mahalanobis", "relative-mahalanobis"])
+def test_a_class_without_documents_is_nowhere(name):
+    """Its mean would be the origin, and a text at the origin the best known of all."""
+    some = LABELS != 1
+    part = Outputs(LOGITS[some], {kind: FEATURES[some].astype(np.float32) for kind in KINDS})
+    with_gap = make(name, gather([part], LABELS[some], 3, KINDS, 1000, 0))
+    without = make(name, gather([part], LABELS[some] // 2, 2, KINDS, 1000, 0))
+    origin = Outputs(LOGITS[:1], {kind: np.zeros((1, 3), dtype=np.float32) for kind in KINDS})
+    np.testing.assert_allclose(with_gap.ood_score(origin), without.ood_score(origin))
+    assert with_gap.ood_score(origin) > np.median(with_gap.ood_score(part))

@@ -74,6 +74,7 @@ def test_finished_shards_are_kept_and_what_changed_is_made_again(run, shard_fold
     assert "made again, because model, input or options have changed: 1" in caplog.text
     assert len((tmp_path / "out" / "b.jsonl").read_text().splitlines()) == 1
 
+    assert run(settings=DataSettings(limit=5, skip_invalid=True)).predicted == 4, "another option"
     assert run(settings=DataSettings(limit=5)).predicted == 4, "another option"
     (tmp_path / "out" / "a.jsonl").write_text("cut short")
     (tmp_path / "out" / "_origin" / "deep" / "c.jsonl.json").write_text("{")

@@ -73,6 +73,9 @@ def audit_model(
     """The same for an opened model."""
     settings = settings or AuditSettings()
     classes = output_names(model.classifier.config, labels)
+    if model.pairs is not None and model.pairs != (documents.pairs is not None):
+        expected = "pairs of texts (columns text and text_pair)" if model.pairs else "single texts"
+        raise DataError(f"model '{model.name}' was trained on {expected}; {documents.name} is of the other kind")
     label_indices(documents, classes)  # all labels are checked, not only those of the documents drawn
     given = [] if settings.keywords in SCHEMES else given_words(settings.keywords, model.tokenizer)
     finding, measuring = _halves(subsample(documents, settings.documents, settings.seed), settings)

@@ -33,7 +33,7 @@ def output_names(config: Any, names: Sequence[str] | None = None) -> list[str]:
 def label_indices(documents: Documents, names: Sequence[str]) -> npt.NDArray[np.int64]:
     """The output that the label of each document means.
 
-    Labels are the names of outputs, in any case, or, where they are all numbers, the places of outputs.
+    Labels are the names of outputs, in any case, or, where none is a name, the places of outputs.
 
     Raises:
         DataError: When a label means no output.
@@ -46,7 +46,7 @@ def label_indices(documents: Documents, names: Sequence[str]) -> npt.NDArray[np.
     if len(lowered) == len(table):
         table = {**{name: lowered[name.lower()] for name in labels if name.lower() in lowered}, **table}
     unknown = sorted({label for label in labels if label not in table})
-    if unknown and all(label.isdecimal() and int(label) < len(names) for label in labels):
+    if len(unknown) == len(set(labels)) and all(label.isdecimal() and int(label) < len(names) for label in unknown):
         return np.array([int(label) for label in labels], dtype=np.int64)
     if unknown:
         raise DataError(

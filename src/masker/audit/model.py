@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,14 @@ class AuditedModel:
         tokenizer: Its fast tokenizer.
         max_length: Longest row in tokens.
         name: What to call it.
+        pairs: Whether it was trained on pairs of texts, where that is known.
     """
 
     classifier: Any
     tokenizer: Any
     max_length: int
     name: str
+    pairs: bool | None = None
 
     @property
     def head(self) -> Head:
@@ -80,7 +82,7 @@ def open_model(source: str, max_length: int | None = None) -> AuditedModel:
     Raises:
         ModelError: When there is no such model, or it is no classifier with a trained head.
     """
-    folder = Path(source).expanduser()
+    folder, pairs = Path(source).expanduser(), None
     if folder.is_dir():
         source = str(folder)
         if (folder / MANIFEST).is_file():
@@ -88,7 +90,7 @@ def open_model(source: str, max_length: int | None = None) -> AuditedModel:
             method = manifest.get("settings", {}).get("training", {}).get("method")
             if method in LINEAR_METHODS:
                 raise ModelError(f"model '{source}' (method {method}) has no network that could be audited")
-            max_length = max_length or manifest.get("max_length")
+            max_length, pairs = max_length or manifest.get("max_length"), manifest.get("pairs")
     try:
         tokenizer = load_tokenizer(source)
         classifier, loading = load_classifier(source, output_loading_info=True)
@@ -104,6 +106,5 @@ def open_model(source: str, max_length: int | None = None) -> AuditedModel:
     if new:
         raise ModelError(f"model '{source}' has no trained classification head ({', '.join(new[:3])} are missing); "
                          "fine-tune it first, for example with 'masker train'")  # fmt: skip
-    return as_audited(
-        classifier, tokenizer, max_length=max_length, name=folder.resolve().name if folder.is_dir() else source
-    )
+    name = folder.resolve().name if folder.is_dir() else source
+    return replace(as_audited(classifier, tokenizer, max_length=max_length, name=name), pairs=pairs)

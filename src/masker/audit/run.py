@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from masker.audit.conduct import audit_model
 from masker.audit.model import AuditedModel, open_model
@@ -52,7 +53,4 @@ def _told_apart(models: list[AuditedModel]) -> list[AuditedModel]:
     """Two models of one name get numbers."""
     if len({model.name for model in models}) == len(models):
         return models
-    return [
-        AuditedModel(model.classifier, model.tokenizer, model.max_length, f"{model.name} ({place})")
-        for place, model in enumerate(models, start=1)
-    ]
+    return [replace(model, name=f"{model.name} ({place})") for place, model in enumerate(models, start=1)]

@@ -5,6 +5,7 @@ stdout is data; progress and messages go to stderr. Heavy imports happen inside 
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -50,6 +51,8 @@ for command in (demo, train, predict, evaluate, calibrate, audit, keywords, expo
 
 def main() -> None:
     """Run the command line: a problem of the user's is one line on stderr and exit code 2, never a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # class names and texts are written as they are, whatever the locale
     try:
         cli.main(standalone_mode=False)
     except click.exceptions.Exit as stop:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from masker.cli.options import build_from_options, data_options, settings_options
+from masker.errors import ConfigError
 
 
 @click.command()
@@ -26,6 +27,12 @@ def keywords(source: str, output: str | None, as_json: bool, **options: Any) -> 
     For DATA the default scheme is frequency, which needs no training; --keywords attention trains a vanilla model
     first, or reads the one given by --attention-model.
     """
+    is_model = (Path(source) / "masker.json").is_file()
+    given = sorted(f"--{key.replace('_', '-')}" for key, value in options.items() if value not in (None, (), False))
+    if is_model and given:
+        raise ConfigError(f"'{source}' is a model, which has its keywords already; leave {', '.join(given)} out")
+    if output is not None and not Path(output).absolute().parent.is_dir():
+        raise ConfigError(f"--output: there is no folder '{Path(output).parent}'; make it first")
     chosen = {key: options.pop(key) for key in ("count", "class_balanced", "exclude_stop_words", "exclude_punctuation")}
     if options["keywords"] is None:
         options["keywords"] = "attention" if options["attention_model"] else "frequency"
@@ -35,8 +42,7 @@ def keywords(source: str, output: str | None, as_json: bool, **options: Any) -> 
     from masker.report.console import print_keywords
     from masker.run import keywords_of_data, keywords_of_model
 
-    folder = Path(source)
-    found = keywords_of_model(source) if (folder / "masker.json").is_file() else keywords_of_data(source, settings)
+    found = keywords_of_model(source) if is_model else keywords_of_data(source, settings)
     if not processes.is_first():
         return
     if output is not None:

@@ -59,10 +59,9 @@ def predict(
         "score": score,
         "false_alarm_rate": false_alarm_rate,
     }
+    if engine != "ray" and (workers is not None or address is not None):
+        raise ConfigError("--workers and --address belong to --engine ray; add it, or leave them out")
     if engine is None:
-        if workers is not None or address is not None:
-            raise ConfigError("--workers and --address belong to --engine ray; add it, or leave them out")
-
         from masker.predictions import write_predictions
 
         write_predictions(model, data, settings.data, output=output, **written)

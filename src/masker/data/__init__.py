@@ -4,7 +4,6 @@ from masker.data.corpora import CorpusInfo, corpus_path_or_none, fetch_corpus, f
 from masker.data.documents import Documents, Row, check_classes, collect_documents
 from masker.data.splits import (
     DetectionSplit,
-    class_split,
     detection_split,
     in_distribution_classes,
     subsample,
@@ -18,7 +17,6 @@ __all__ = [
     "Documents",
     "Row",
     "check_classes",
-    "class_split",
     "collect_documents",
     "corpus_path_or_none",
     "detection_split",

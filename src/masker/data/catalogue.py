@@ -67,7 +67,7 @@ CATALOGUE = {
         "no explicit licence; research use; cite Pang & Lee 2005",
     ),
     "sst2": Entry(
-        "SST-2: GLUE's training phrases; test is GLUE's development part, as in the paper",
+        "SST-2: GLUE's training phrases; test is GLUE's development part, whose labels are public",
         "no explicit licence; research use; cite Socher et al. 2013",
     ),
     "stsb": Entry(

@@ -60,25 +60,6 @@ def in_distribution_classes(class_names: Iterable[str], ratio: float, seed: int)
     return sorted(names[i] for i in drawn)
 
 
-def class_split(documents: Documents, ratio: float, seed: int) -> tuple[Documents, Documents]:
-    """Split documents by class into in-distribution ones and the rest.
-
-    Args:
-        documents: Documents with class labels.
-        ratio: The share of classes that is in-distribution.
-        seed: Decides which classes those are.
-
-    Returns:
-        The in-distribution and the out-of-distribution documents; the latter are empty when no class is left.
-    """
-    inside = set(in_distribution_classes(documents.class_names, ratio, seed))
-    labels = documents.labels or []
-    return (
-        documents.take([i for i, label in enumerate(labels) if label in inside]),
-        documents.take([i for i, label in enumerate(labels) if label not in inside]),
-    )
-
-
 class DetectionSplit(NamedTuple):
     """A corpus cut for out-of-distribution detection: what is trained on, what is tested, and what is to be noticed."""
 

@@ -23,7 +23,7 @@ from typing import IO, Any, BinaryIO
 
 from masker.config import DataSettings
 from masker.data import corpora, hub
-from masker.data.documents import Columns, Documents, Row, as_text, collect_documents, find_columns
+from masker.data.documents import PAIR_COLUMNS, Columns, Documents, Row, as_text, collect_documents, find_columns
 from masker.data.filters import columns_to_filter, describe_where, matching_records
 from masker.errors import DataError, did_you_mean
 
@@ -115,9 +115,13 @@ def _records(source: str, encoding: str, choose: _Choose) -> Iterator[_Record]:
 
 def _rows(records: Iterable[_Record], find: _Find, name: str) -> Iterator[Row]:
     columns: Columns | None = None
+    names: set[str] = set()
     for line, record in records:
         if columns is None:
             columns = find(list(record))
+            names = set(record)
+        elif columns.pair is None and any(key.lower() in PAIR_COLUMNS for key in record.keys() - names):
+            raise DataError(f"{name}: line {line} has a second text, the first row has none; give all rows one or none")
         text, pair, label = columns
         yield Row(
             as_text(record.get(text), column=text, line=line, source=name),
@@ -152,6 +156,8 @@ def _read_file(path: Path, form: str, encoding: str, choose: _Choose) -> Iterato
                 yield from _parse(form, _decoded(raw, encoding), str(path))
     except UnicodeDecodeError as error:
         raise DataError(_not_decodable(str(path), error, _first_bad_byte(path, encoding))) from error
+    except UnicodeError as error:
+        raise DataError(_no_byte_order(str(path), encoding)) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
             f"{path}: the gzip file is truncated or corrupt ({error}); fetch or compress it again"
@@ -174,6 +180,8 @@ def _read_stdin(encoding: str) -> Iterator[_Record]:
         yield from (_read_json_lines if is_json else _read_plain)(itertools.chain(head, lines), name)
     except UnicodeDecodeError as error:
         raise DataError(_not_decodable(name, error, None)) from error
+    except UnicodeError as error:
+        raise DataError(_no_byte_order(name, encoding)) from error
     finally:
         text.detach()  # or the wrapper would close the process's standard input with itself
 
@@ -189,6 +197,11 @@ def _decoded(raw: Any, encoding: str) -> io.TextIOWrapper:
         return io.TextIOWrapper(raw, encoding="utf-8-sig" if is_utf8 else encoding, newline="")
     except (LookupError, ValueError) as error:
         raise DataError(f"--encoding: '{encoding}' is not a known text encoding; try utf-8 or latin-1") from error
+
+
+def _no_byte_order(name: str, encoding: str) -> str:
+    choices = f"{encoding}-le, {encoding}-be or utf-8"
+    return f"{name}: does not tell its byte order, as {encoding} must; pass --encoding {choices}"
 
 
 def _not_decodable(name: str, error: UnicodeDecodeError, position: int | None) -> str:

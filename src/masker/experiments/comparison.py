@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 #: Figures of which less is better.
-LOWER_IS_BETTER = ("eer", "fpr_at_tpr95", "ece", "reliance")
+LOWER_IS_BETTER = ("eer", "fpr_at_tpr95", "ece", "reliance", "false_alarms")
 #: Up to 2^16 sign patterns are counted out; beyond that as many are drawn.
 _PATTERNS = 2**16
 

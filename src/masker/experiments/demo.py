@@ -12,7 +12,7 @@ from typing import Any
 
 from masker.classifier import MaskerClassifier, Prediction
 from masker.config import DataSettings, build_settings
-from masker.data import Documents, class_split, read_documents, subsample
+from masker.data import Documents, detection_split, read_documents, subsample
 from masker.errors import ConfigError
 from masker.experiments.paper_detection import paper_detection
 from masker.progress import progress_bar
@@ -58,11 +58,11 @@ class DemoResult:
 def load_demo_data() -> DemoData:
     """20 Newsgroups cut into known and unseen classes, and two foreign corpora, all by name."""
     everything = DataSettings()
-    train, _ = class_split(
-        read_documents("20newsgroups:train", everything, require_labels=True), CLASS_RATIO, SPLIT_SEED
-    )
-    test, unseen = class_split(
-        read_documents("20newsgroups:test", everything, require_labels=True), CLASS_RATIO, SPLIT_SEED
+    train, test, unseen = detection_split(
+        read_documents("20newsgroups:train", everything, require_labels=True),
+        read_documents("20newsgroups:test", everything, require_labels=True),
+        CLASS_RATIO,
+        SPLIT_SEED,
     )
     foreign = {
         "unseen classes": unseen,

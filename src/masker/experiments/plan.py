@@ -21,11 +21,19 @@ from masker.experiments.paper_detection import paper_detection, without_paper_de
 from masker.experiments.recipe import Backbone, Recipe, RelianceOptions, Scale, Source, System
 from masker.experiments.selection import SELECTION_SEED, plan_selection
 from masker.experiments.stages import Graph, Stage, make_stage
+from masker.modeling.embedded import EMBEDDED
+from masker.modeling.onnx_runtime import file_sha256
+from masker.shards.files import folder_sha256
 
 #: Bootstrap resamples behind each interval of an evaluation.
 RESAMPLES = 1000
 #: Methods that choose keywords; attention keywords need a vanilla model first.
 KEYWORD_METHODS = ("masker", "residual")
+_OWN_OPTIONS = {
+    "model.backbone": "--backbone",
+    "training.seed": "--seeds",
+    "training.method": "--only system=NAME, or a recipe file of your own,",
+}
 FILTER_KEYS = ("train", "system", "backbone")
 
 
@@ -97,11 +105,12 @@ def plan_recipe(
         DataError: When a corpus cannot be had.
     """
     scale = recipe.scale(scale_name)
+    _check_overrides(overrides)
     chosen = _choose_backbones(scale, backbones)
     planner = _Planner(recipe, scale, tuple(overrides), fetch)
     matches = _Filter(only)
     runs: list[Run] = []
-    for seed in seeds or scale.seeds:
+    for seed in dict.fromkeys(seeds or scale.seeds):
         for source_name, source in recipe.sources.items():
             if scale.sources is not None and source_name not in scale.sources:
                 continue
@@ -182,7 +191,7 @@ class _Planner:
             parents = [keywords.id, *(keywords.depends_on if settings.training.warm_start else ())]
         if settings.training.method == "vanilla":
             settings = vanilla_settings(settings, settings.epochs)
-        inputs = {"data": data, "settings": _with_epochs(settings)}
+        inputs = {"data": data, "settings": _with_epochs(settings), **_contents(settings)}
         seconds = cost.training_seconds(data, settings)
         return self.graph.add(make_stage("train", inputs, parents, title=f"train {title}", seconds=seconds))
 
@@ -193,7 +202,8 @@ class _Planner:
         parents = []
         if settings.keywords.source == "attention":
             parents = [self._train(data, vanilla, f"vanilla for {title}").id]
-        inputs = {"data": data, "settings": without_paper_detection(chooser.model_dump(mode="json"))}
+        stored = without_paper_detection(chooser.model_dump(mode="json"))
+        inputs = {"data": data, "settings": stored, **_contents(chooser)}
         seconds = cost.scoring_seconds([[data]] if parents else [], settings)
         return self.graph.add(make_stage("keywords", inputs, parents, title=f"keywords {title}", seconds=seconds))
 
@@ -218,7 +228,9 @@ def run_settings(
     overrides: Sequence[str] = (),
 ) -> Settings:
     """The settings of one run: the paper's detection, then recipe, scale, encoder, source, system, overrides, seed."""
-    method = str(system.settings.get("training", {}).get("method", "masker"))
+    levels = (system.settings, source.settings, backbone.settings, scale.settings, recipe.settings)
+    methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
+    method = str(next(methods, "masker"))
     return build_settings(
         paper_detection(method),
         recipe.settings,
@@ -254,6 +266,31 @@ def _with_epochs(settings: Settings) -> dict[str, Any]:
     content = without_paper_detection(settings.model_dump(mode="json"))
     content["training"]["epochs"] = settings.epochs
     return content
+
+
+def _contents(settings: Settings) -> dict[str, Any]:
+    """Fingerprints of the files and folders that settings name; what has the same name later may be something else."""
+    named = {
+        "backbone": settings.model.backbone if settings.model.backbone not in EMBEDDED else None,
+        "keywords": settings.keywords.source,
+        "attention_model": settings.keywords.attention_model,
+    }
+    found = {}
+    for key, name in named.items():
+        path = None if name is None else Path(name).expanduser()
+        if path is not None and path.is_dir():
+            found[key] = folder_sha256(path)
+        elif path is not None and path.is_file():
+            found[key] = file_sha256(path)
+    return {"contents": found} if found else {}
+
+
+def _check_overrides(overrides: Sequence[str]) -> None:
+    """What tells runs apart has options of its own; as a setting of every run it would leave them under false names."""
+    for override in overrides:
+        option = _OWN_OPTIONS.get(override.partition("=")[0].strip())
+        if option is not None:
+            raise ConfigError(f"--set {override}: runs differ in it; use {option} instead")
 
 
 def _choose_backbones(scale: Scale, names: Sequence[str]) -> dict[str, Backbone]:

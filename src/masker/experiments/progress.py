@@ -22,7 +22,7 @@ class Progress:
 
     def __init__(self, graph: Graph, todo: Graph, output: Path, *, keep_models: bool) -> None:
         self.graph, self.output, self.keep_models = graph, output, keep_models
-        self.left = dict(todo.stages)
+        self.todo, self.left = todo, dict(todo.stages)
         self.total = len(todo.stages)
         self.estimated: dict[str, float] = {}
         self.took: dict[str, float] = {}
@@ -47,9 +47,10 @@ class Progress:
             self._tidy(self.graph.stages[name])
 
     def finish(self) -> None:
-        """Tidy up what an interruption may have left."""
-        for stage in self.graph.stages.values():
-            self._tidy(stage)
+        """Tidy up what an interruption may have left; models of earlier runs, which may have been kept, stay."""
+        for stage in self.todo.stages.values():
+            for name in (*stage.depends_on, stage.id):
+                self._tidy(self.graph.stages[name])
 
     def seconds_left(self) -> float:
         """The estimates of the stages that are left, each corrected by what its kind took so far."""

@@ -282,8 +282,12 @@ def load_recipe(name: str | Path) -> Recipe:
         ConfigError: With one line for every problem found.
     """
     content = _read(str(name))
+    seen = [str(name)]
     while "extends" in content:
-        content = {**_read(str(content.pop("extends"))), **content}
+        seen.append(str(content.pop("extends")))
+        if seen[-1] in seen[:-1]:
+            raise ConfigError(f"recipe '{name}': extends itself ({' -> '.join(seen)}); let one of them stand alone")
+        content = {**_read(seen[-1]), **content}
     try:
         return Recipe.model_validate(content)
     except ValidationError as error:

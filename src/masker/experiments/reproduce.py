@@ -113,7 +113,9 @@ def run_result(plan: Plan, run: Run, output: Path) -> dict[str, Any]:
     stages = _ancestors(plan.graph, run.goal)
     done = {stage.id: read_result(output, stage.id) for stage in stages}
     goal = done[run.goal]
-    trained = next((done[stage.id] for stage in reversed(stages) if stage.kind == "train"), None)
+    # A reliance audit depends on a keyword stage, and so on another model, too; its own comes first.
+    parents = [plan.graph.stages[name] for name in plan.graph.stages[run.goal].depends_on]
+    trained = next((done[stage.id] for stage in parents if stage.kind == "train"), None)
     return {
         "recipe": plan.recipe.name,
         "scale": plan.scale_name,

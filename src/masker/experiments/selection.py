@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from masker.config import DataSettings
-from masker.data import Documents, class_split, fetch_corpus, find_corpus, read_documents, subsample
+from masker.data import Documents, fetch_corpus, find_corpus, in_distribution_classes, read_documents, subsample
 from masker.errors import DataError
 from masker.experiments.recipe import Scale, Selection
 
@@ -100,13 +100,21 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
     if part["without_labels"]:
         documents = _with_labels(documents, set(documents.class_names) - set(part["without_labels"]))
     if part["class_ratio"] is not None:
-        seen, unseen = class_split(documents, part["class_ratio"], part.get("class_seed", SELECTION_SEED))
-        documents = seen if part["classes"] == "seen" else unseen
+        names = _training_classes(part, settings, documents)
+        known = set(in_distribution_classes(names, part["class_ratio"], part.get("class_seed", SELECTION_SEED)))
+        documents = _with_labels(documents, known if part["classes"] == "seen" else set(documents.class_names) - known)
     if part["labels"]:
         documents = _with_labels(documents, set(part["labels"]))
     if part["documents"] is not None:
         documents = subsample(documents, part["documents"], SELECTION_SEED)
     return documents
+
+
+def _training_classes(part: dict[str, Any], settings: DataSettings, documents: Documents) -> set[str]:
+    """What known classes are drawn from: a test part may lack classes, or have others, and must not draw its own."""
+    if part["split"] != ["train"] and "train" in find_corpus(part["corpus"]).splits:
+        documents = read_documents(f"{part['corpus']}:train", settings, require_labels=True)
+    return set(documents.class_names) - set(part["without_labels"])
 
 
 def _with_labels(documents: Documents, labels: set[str]) -> Documents:

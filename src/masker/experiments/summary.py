@@ -130,12 +130,15 @@ def _comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
     found = []
     for question in plan.recipe.comparisons:
         sides: dict[str, dict[tuple[Any, Any], float]] = {question.system: {}, question.baseline: {}}
-        for run in plan.runs:
-            if run.system in sides:
-                for test in metric_sets(plan.recipe, run, question.metric):
-                    value = figure_of(results[run.goal]["result"], plan.recipe, run, question.metric, test)
-                    if value is not None:
-                        sides[run.system][(run.source, run.backbone, run.seed), test] = value
+        runs = [run for run in plan.runs if run.system in sides]
+        encoders = {run.backbone for run in runs if run.backbone}
+        for run in runs:
+            for test in metric_sets(plan.recipe, run, question.metric):
+                value = figure_of(results[run.goal]["result"], plan.recipe, run, question.metric, test)
+                if value is not None:
+                    # A system without an encoder meets the other system with each of its encoders.
+                    for encoder in [run.backbone] if run.backbone else encoders or [""]:
+                        sides[run.system][(run.source, encoder, run.seed), test] = value
         outcome = compare_paired(
             sides[question.system], sides[question.baseline], lower_is_better=question.metric in LOWER_IS_BETTER
         )

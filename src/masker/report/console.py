@@ -61,7 +61,8 @@ def print_evaluation(report: dict[str, Any]) -> None:
     if "rejected" in report:
         realised, alarms = report["false_alarms"]["realised"], report["false_alarms"]
         kept = f"{realised['low']:.4f} – {realised['high']:.4f}"
-        table.add_row(f"rejected as OOD (promised {alarms['promised']:.3g})", f"{realised['value']:.4f}", kept)
+        promise = "" if alarms["promised"] is None else f" (promised {alarms['promised']:.3g})"
+        table.add_row(f"rejected as OOD{promise}", f"{realised['value']:.4f}", kept)
         for name, title in (("confidence", "AURC by confidence"), ("ood_score", "AURC by ood_score")):
             area = report["selective"][name]["aurc"]
             table.add_row(title, f"{area['value']:.4f}", f"{area['low']:.4f} – {area['high']:.4f}")
@@ -93,6 +94,8 @@ def print_calibration(report: dict[str, Any]) -> None:
 def _promise(detection: dict[str, Any]) -> str:
     members = list((detection["auto"] or {}).get("offsets", {}))
     made_of = f" ({' guarded by '.join(members)})" if detection["score"] == "auto" and members else ""
+    if detection["promised"] is None:
+        return f"score {detection['score']}{made_of}; its threshold is given, and no rate of false alarms is promised"
     return (
         f"score {detection['score']}{made_of}; at most {100 * detection['promised']:.3g} % of texts of its classes are "
         f"rejected, by {detection['held_out']} held-out documents"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +23,8 @@ class Calibration:
         predicted: (n,) the classes that the model predicts for them.
         false_alarm_rate: The share of in-distribution documents that may be rejected.
         thresholds: (C,) score above which a document is rejected, by its predicted class.
-        by_class: (C,) whether a class has a threshold of its own; else the one of all documents together.
+        by_class: (C,) whether a class has a threshold of its own; the others share one.
+        external: The thresholds come from elsewhere, so nothing is promised of them.
     """
 
     scores: Floats
@@ -30,6 +32,7 @@ class Calibration:
     false_alarm_rate: float
     thresholds: Floats
     by_class: npt.NDArray[np.bool_]
+    external: bool = False
 
     @classmethod
     def fit(
@@ -43,19 +46,30 @@ class Calibration:
             n_classes: C.
             false_alarm_rate: α.
             class_conditional: Keep the promise within each predicted class that has enough held-out documents for it,
-                and not only on the whole.
+                and within all other classes together. (Were these held to the threshold of all documents, the alarms
+                of the large classes would be spent twice.)
         """
-        thresholds = np.full(n_classes, conformal_threshold(scores, false_alarm_rate))
         by_class = np.zeros(n_classes, dtype=bool)
         if class_conditional:
             by_class = np.bincount(predicted, minlength=n_classes) >= max(1, least_documents(false_alarm_rate))
-            for label in np.flatnonzero(by_class):
-                thresholds[label] = conformal_threshold(scores[predicted == label], false_alarm_rate)
-        return cls(scores, predicted, false_alarm_rate, thresholds, by_class)
+        rule = cls(scores, predicted, false_alarm_rate, np.empty(n_classes), by_class)
+        for labels, members in rule._groups():
+            rule.thresholds[labels] = conformal_threshold(scores[members], false_alarm_rate)
+        return rule
+
+    def _groups(self) -> Iterator[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+        """Classes that share a threshold (C,), and the held-out documents (n,) behind it; every class is in one."""
+        for label in np.flatnonzero(self.by_class):
+            yield np.arange(len(self.by_class)) == label, self.predicted == label
+        if not self.by_class.all():
+            rest = ~self.by_class[self.predicted]
+            # Where no held-out document is of these classes, all documents are the best guess there is.
+            yield ~self.by_class, rest if rest.any() else np.ones_like(rest)
 
     def with_threshold(self, threshold: float) -> Calibration:
         """The same documents with one threshold from elsewhere, such as that of a published rule."""
-        return replace(self, thresholds=np.full_like(self.thresholds, threshold), by_class=np.zeros_like(self.by_class))
+        thresholds, by_class = np.full_like(self.thresholds, threshold), np.zeros_like(self.by_class)
+        return replace(self, thresholds=thresholds, by_class=by_class, external=True)
 
     @property
     def threshold(self) -> float:
@@ -64,18 +78,20 @@ class Calibration:
         return float(shared[0] if len(shared) else self.thresholds.max())
 
     @property
-    def promised(self) -> float:
-        """The rate of false alarms that the held-out documents can promise."""
-        return promised_rate(len(self.scores), self.false_alarm_rate)
+    def promised(self) -> float | None:
+        """The rate of false alarms that the held-out documents can promise; ``None`` for a threshold from elsewhere."""
+        if self.external:
+            return None
+        return max(promised_rate(int(members.sum()), self.false_alarm_rate) for _, members in self._groups())
 
     def rejects(self, scores: Floats, predicted: Labels) -> npt.NDArray[np.bool_]:
         """(N,) whether documents with these scores and predicted classes are out-of-distribution."""
         return np.asarray(scores > self.thresholds[predicted])
 
     def p_values(self, scores: Floats, predicted: Labels) -> Floats:
-        """(N,) conformal p-values, within the predicted class where that has a threshold of its own."""
-        values = conformal_p_values(scores, np.sort(self.scores))
-        for label in np.flatnonzero(self.by_class):
-            members = predicted == label
-            values[members] = conformal_p_values(scores[members], np.sort(self.scores[self.predicted == label]))
+        """(N,) conformal p-values among the held-out documents whose threshold they share."""
+        values = np.empty(len(scores))
+        for labels, members in self._groups():
+            here = labels[predicted]
+            values[here] = conformal_p_values(scores[here], np.sort(self.scores[members]))
         return values

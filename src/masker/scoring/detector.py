@@ -14,13 +14,14 @@ import numpy.typing as npt
 
 from masker.config import METHODS_WITH_SCORE, Settings
 from masker.errors import ConfigError, ModelError, did_you_mean
+from masker.modeling.features import FROZEN
 from masker.modeling.scorer import Outputs
 from masker.scoring.baseline_scores import METHOD_SCORES
 from masker.scoring.calibration import Calibration
 from masker.scoring.joint import AUTO, JointScore, Recipe
 from masker.scoring.known import Known
 from masker.scoring.max_probability import class_probabilities
-from masker.scoring.network_scores import LOGIT_SCORES, SCORE_NAMES, make_score
+from masker.scoring.network_scores import LOGIT_SCORES, SCORE_NAMES, feature_kinds, make_score
 from masker.scoring.score import Floats, Labels, LearntScore, Score
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -34,6 +35,7 @@ class Judgement(NamedTuple):
 
     Attributes:
         probabilities: (N, C), scaled by the temperature.
+        predicted: (N,) the classes with the highest logit.
         raw_confidence: (N,) highest probability before that.
         scores: (N,) out-of-distribution scores.
         p_values: (N,) share of in-distribution documents that look as strange.
@@ -41,6 +43,7 @@ class Judgement(NamedTuple):
     """
 
     probabilities: Floats
+    predicted: Labels
     raw_confidence: Floats
     scores: Floats
     p_values: Floats
@@ -85,14 +88,19 @@ class Detector:
     auto: Recipe | None = None
 
     def judge(self, outputs: Outputs) -> Judgement:
-        """Probabilities, scores, p-values and decisions."""
+        """Probabilities, scores, p-values and decisions.
+
+        Raises:
+            ModelError: When the network gives no numbers, as one whose training went astray.
+        """
         probabilities = self.probabilities(outputs.logits)
         if not len(probabilities):
             none = np.empty(0)
-            return Judgement(probabilities, none, none, none, np.empty(0, dtype=bool))
-        scores, predicted = self.score.ood_score(outputs), outputs.logits.argmax(axis=1)
+            return Judgement(probabilities, np.empty(0, dtype=np.int64), none, none, none, np.empty(0, dtype=bool))
+        scores, predicted = check_numbers(self.score.ood_score(outputs), outputs), outputs.logits.argmax(axis=1)
         return Judgement(
             probabilities,
+            predicted,
             class_probabilities(outputs.logits, self.settings.model.head).max(axis=1),
             scores,
             self.calibration.p_values(scores, predicted),
@@ -152,6 +160,8 @@ class Detector:
             return f" Method {self.settings.training.method} has that score alone; leave --score out"
         if name not in (AUTO, *SCORE_NAMES):
             return did_you_mean(name, (AUTO, *SCORE_NAMES))
+        if FROZEN in feature_kinds(name):
+            return f" Train with --score {name}, which keeps the encoder as it was before"
         statistics = "" if name in LOGIT_SCORES else " --statistics TRAINING_DATA"
         return f" Add it with 'masker calibrate MODEL DATA --score {name}{statistics}'"
 
@@ -211,6 +221,7 @@ class Detector:
             float(stored["false_alarm_rate"]),
             np.array(stored["thresholds"], dtype=np.float64),
             np.array(stored["by_class"], dtype=bool),
+            external=stored["promised"] is None,
         )
         score = _own_score(name, arrays, settings) or build_score(name, known, auto, settings)
         return cls(score, calibration, settings, float(stored["temperature"]), seen, known, auto)
@@ -226,6 +237,16 @@ class Detector:
         score = _own_score(name, arrays, settings) or build_score(name, None, None, settings)
         held_out = HeldOut({name: scores}, predicted, False)
         return cls(score, calibration.with_threshold(manifest["threshold"]), settings, 1.0, held_out)
+
+
+def check_numbers(scores: Floats, outputs: Outputs) -> Floats:
+    """The scores, unless they or the logits are no numbers: every comparison with those is false, so nothing is OOD."""
+    if np.isnan(scores).any() or np.isnan(outputs.logits).any():
+        raise ModelError(
+            "the network gives NaN in place of numbers; its training went astray: train again with a lower "
+            "learning_rate, or with --set training.precision=fp32"
+        )
+    return scores
 
 
 def build_score(name: str, known: Known | None, auto: Recipe | None, settings: Settings) -> Score:

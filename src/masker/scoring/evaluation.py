@@ -52,7 +52,7 @@ def evaluate_classification(
     Returns:
         A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % interval.
     """
-    best = test.probabilities.argmax(axis=1)
+    best = test.predicted
     predicted = [classes[index] for index in best]
     confidence = test.probabilities.max(axis=1)
     report: dict[str, Any] = {

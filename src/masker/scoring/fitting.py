@@ -18,7 +18,7 @@ from masker.progress import progress_bar
 from masker.scoring.baseline_scores import METHOD_SCORES
 from masker.scoring.calibration import Calibration
 from masker.scoring.choice import CANDIDATES, LEAST_DOCUMENTS, choose
-from masker.scoring.detector import Detector, HeldOut, build_score
+from masker.scoring.detector import Detector, HeldOut, build_score, check_numbers
 from masker.scoring.joint import AUTO, Recipe
 from masker.scoring.known import Known, gather
 from masker.scoring.network_scores import FEATURE_SCORES, LOGIT_SCORES, feature_kinds
@@ -157,6 +157,8 @@ def recalibrate(
         if statistics is not None:
             kinds = tuple(dict.fromkeys([*kinds, *(known.moments if known is not None else ())]))
             known, auto = network.gather(statistics, kinds), None
+            if name != AUTO and detector.auto is not None:
+                _log.warning("score 'auto' was chosen by the old statistics and is gone; --score auto chooses it anew")
         if name == AUTO and choosing is not None:
             if known is None or set(kinds) - set(known.moments):
                 raise ModelError(
@@ -170,7 +172,8 @@ def recalibrate(
     fresh = _calibrated(score, known, auto, held_out, settings, separate=True)
     temperature = detector.temperature
     if settings.detection.calibrate_confidence and documents.labels is not None:
-        temperature = fit_temperature(held_out.logits, document_labels(documents), settings.model.head)
+        labels = document_labels(documents)
+        temperature = fit_temperature(held_out.logits, labels, settings.model.head, too_few=temperature)
     return replace(fresh, temperature=temperature)
 
 
@@ -198,6 +201,7 @@ def _calibrated(
 ) -> Detector:
     """The detector of a score, with what the held-out documents get by every score that is there."""
     rule = settings.detection
+    check_numbers(score.ood_score(held_out), held_out)
     scores = _scores(score, known, auto, held_out, settings)
     predicted = held_out.logits.argmax(axis=1)
     calibration = Calibration.fit(
@@ -209,7 +213,7 @@ def _calibrated(
     )
     if rule.rule == "published" and score.published_threshold is not None:
         calibration = calibration.with_threshold(score.published_threshold)
-    elif calibration.promised > rule.false_alarm_rate:
+    elif calibration.promised is not None and calibration.promised > rule.false_alarm_rate:
         _log.warning(
             "%d held-out documents can promise a false-alarm rate of %.3g at best, not %.3g; hold out more",
             len(predicted),

@@ -39,6 +39,11 @@ class Moments:
         return int(self.counts.sum())
 
     @property
+    def known_means(self) -> Floats:
+        """(C', H) means of the classes that have documents; the mean of none would be a class at the origin."""
+        return self.means[self.counts > 0]
+
+    @property
     def mean(self) -> Floats:
         """(H,) mean of all documents."""
         return np.asarray(self.counts @ self.means / max(1, self.total))

@@ -56,7 +56,7 @@ class MahalanobisScore(Score):
         self.name, self.features = name, (kind,)
         moments = known.moments[kind]
         self._kind = kind
-        self._classes = fit_gaussians(moments.means, moments.covariance_within, moments.total)
+        self._classes = fit_gaussians(moments.known_means, moments.covariance_within, moments.total)
 
     def ood_score(self, outputs: Outputs) -> Floats:
         """The squared distance."""
@@ -68,8 +68,9 @@ class ScaledMahalanobisScore(MahalanobisScore):
 
     def __init__(self, name: str, kind: str, known: Known) -> None:
         super().__init__(name, kind, known)
-        distances = self._classes.distances(known.bank[kind])
-        self._spreads = class_spreads(distances, known.bank_labels, known.moments[kind].counts)
+        distances, counts = self._classes.distances(known.bank[kind]), known.moments[kind].counts
+        place = np.cumsum(counts > 0) - 1  # of a class among those that have documents
+        self._spreads = class_spreads(distances, place[known.bank_labels], counts[counts > 0])
 
     def ood_score(self, outputs: Outputs) -> Floats:
         """The squared distance, divided."""
@@ -83,7 +84,7 @@ class RelativeMahalanobisScore(Score):
         self.name, self.features = name, (kind,)
         moments = known.moments[kind]
         self._kind = kind
-        self._classes = fit_gaussians(moments.means, moments.covariance_within, moments.total)
+        self._classes = fit_gaussians(moments.known_means, moments.covariance_within, moments.total)
         between = moments.covariance - moments.covariance_within
         self._background = fit_background(moments.mean, moments.covariance_within, between, moments.total)
 

@@ -42,16 +42,19 @@ def negative_log_likelihood(
     return -float((targets * log_softmax(logits, axis=1)).sum())
 
 
-def fit_temperature(doc_logits: npt.NDArray[np.floating], labels: npt.NDArray[np.int64], head: Head) -> float:
-    """T for held-out documents; 1 where there are fewer than :data:`LEAST_DOCUMENTS`.
+def fit_temperature(
+    doc_logits: npt.NDArray[np.floating], labels: npt.NDArray[np.int64], head: Head, *, too_few: float = 1.0
+) -> float:
+    """T for held-out documents.
 
     Args:
         doc_logits: (N, C) outputs of f_doc.
         labels: (N,) true classes.
         head: ``one-vs-rest`` or ``multi-class``.
+        too_few: T where there are fewer than :data:`LEAST_DOCUMENTS`.
     """
     if len(labels) < LEAST_DOCUMENTS:
-        return 1.0
+        return too_few
     targets = smooth_targets(labels, doc_logits.shape[1])
     best = minimize_scalar(
         lambda log_t: negative_log_likelihood(float(np.exp(log_t)), doc_logits, targets, head),

@@ -17,7 +17,7 @@ from masker.ray_cluster import limit_threads
 from masker.shards.files import Shard, finished_rows, folder_sha256, forget_origin, write_origin
 
 #: The settings that matter for reading texts.
-_READING = ("text_column", "text_pair_column", "label_column", "encoding", "limit")
+_READING = ("text_column", "text_pair_column", "label_column", "encoding", "limit", "skip_invalid", "where")
 
 
 @dataclass(frozen=True)
