@@ -175,6 +175,15 @@ def test_epochs_follow_the_method_wherever_it_is_said(corpora, tiny_recipe):
     assert stage.inputs["settings"]["training"]["epochs"] == 2
 
 
+def test_a_system_may_have_epochs_of_its_own(corpora, tiny_recipe, tiny_backbones):
+    vanilla = {"training": {"method": "vanilla"}}
+    systems = {name: {"title": name, "settings": vanilla} for name in ("vanilla", "long")}
+    encoder = {"model": tiny_backbones["bert"], "epochs": {"vanilla": 2, "long": 5}}
+    path = tiny_recipe(systems=systems, comparisons=[], scale={"backbones": {"BERT": encoder}})
+    stages = plan_recipe(load_recipe(path), "small", seeds=[0]).graph.stages.values()
+    assert [s.inputs["settings"]["training"]["epochs"] for s in stages if s.kind == "train"] == [2, 5]
+
+
 def test_a_warm_start_depends_on_the_model_that_gave_the_keywords(corpora, tiny_recipe):
     warm = {"training": {"method": "masker", "warm_start": True, "epochs": 2}}
     path = tiny_recipe(systems={

@@ -231,12 +231,14 @@ def run_settings(
     levels = (system.settings, source.settings, backbone.settings, scale.settings, recipe.settings)
     methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
     method = str(next(methods, "masker"))
+    name = next((name for name, known in recipe.systems.items() if known is system), method)
+    epochs = backbone.epochs.get(name, backbone.epochs.get(method))
     return build_settings(
         paper_detection(method),
         recipe.settings,
         scale.settings,
         backbone.settings,
-        {"model": {"backbone": backbone.model}, "training": {"epochs": backbone.epochs.get(method)}},
+        {"model": {"backbone": backbone.model}, "training": {"epochs": epochs}},
         source.settings,
         system.settings,
         preset=recipe.preset,

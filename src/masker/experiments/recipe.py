@@ -111,7 +111,7 @@ class Backbone(_Part):
     """An encoder, under the name of the paper's column that it is compared with."""
 
     model: str
-    epochs: dict[str, int] = Field(default_factory=dict)  # by method; others take the package's default
+    epochs: dict[str, int] = Field(default_factory=dict)  # by system or method; others take the package's default
     settings: Layer = Field(default_factory=dict)
 
 
