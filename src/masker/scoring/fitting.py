@@ -201,8 +201,8 @@ def _calibrated(
 ) -> Detector:
     """The detector of a score, with what the held-out documents get by every score that is there."""
     rule = settings.detection
-    check_numbers(score.ood_score(held_out), held_out)
     scores = _scores(score, known, auto, held_out, settings)
+    check_numbers(scores[score.name], held_out)
     predicted = held_out.logits.argmax(axis=1)
     calibration = Calibration.fit(
         scores[score.name],
