@@ -18,6 +18,10 @@ class DataError(MaskerError):
     """A file, a column, a label or a corpus cannot be used as it is."""
 
 
+class NoRowsError(DataError):
+    """A source that is in order has no row, or none that was asked for; one file of many may well be so."""
+
+
 class ModelError(MaskerError):
     """A backbone or a model folder is missing, damaged, unsafe or of the wrong kind."""
 

@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -16,7 +16,7 @@ from typing import IO, Any
 from masker.classifier import STREAM_CHUNK, MaskerClassifier
 from masker.config import DataSettings
 from masker.data import Row, stream_rows
-from masker.errors import ConfigError
+from masker.errors import ConfigError, NoRowsError
 from masker.progress import progress_bar
 
 FIELDS = ("label", "confidence", "p_value", "ood_score", "is_ood")
@@ -78,9 +78,18 @@ def predict_source(
     with_text: bool = False,
     reject: bool = False,
     advance: Callable[[int], None] | None = None,
+    one_of_many: bool = False,
 ) -> int:
-    """The same with a model that is open already; ``advance`` hears how many rows were predicted."""
-    source = stream_rows(data, settings)
+    """The same with a model that is open already.
+
+    ``advance`` hears how many rows were predicted. ``one_of_many``: the source is a file among others, which may have
+    no row to predict.
+    """
+    if reject and classifier.is_regression:
+        raise ConfigError("a regression has no classes to be out of; leave --reject out")
+    source = stream_rows(data, settings, every_value=not one_of_many)
+    if one_of_many:
+        source = _if_any(source)
     if settings.skip_invalid:
         source = (row for row in source if row.text.strip() and (row.pair is None or row.pair.strip()))
     rows = islice(source, settings.limit)
@@ -94,6 +103,12 @@ def predict_source(
             sink.flush()
             written += len(chunk)
     return written
+
+
+def _if_any(rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows of a source that may be empty."""
+    with suppress(NoRowsError):
+        yield from rows
 
 
 def _writer(sink: IO[str], form: str, with_text: bool) -> Any:

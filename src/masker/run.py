@@ -21,7 +21,7 @@ from masker.classifier import MaskerClassifier, texts_of
 from masker.config import DataSettings, Settings
 from masker.data import Documents, check_classes, read_documents
 from masker.data.texts import Text
-from masker.errors import ConfigError, MaskerError
+from masker.errors import ConfigError, DataError, MaskerError
 from masker.keywords import KeywordSet
 from masker.modeling.backbone import load_backbone
 from masker.modeling.checkpoint import check_output, copy_folder, load_manifest
@@ -91,6 +91,8 @@ def train_run(
     folder = Path(processes.first_only(lambda: str(check_output(output))))
     documents = read_training_documents(data, settings)
     examples = None if ood_examples is None else _shared_texts(ood_examples, settings.data)
+    if examples is not None:
+        _check_examples(examples, documents, settings)
     with _work_folder(folder, documents, settings, restart) as work:
         try:
             classifier = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, work)
@@ -105,6 +107,15 @@ def train_run(
             shutil.rmtree(work, ignore_errors=True)
     took = time.monotonic() - start
     return RunSummary(classifier, folder, len(documents), documents.skipped, took, trade_off)
+
+
+def _check_examples(examples: list[Text], documents: Documents, settings: Settings) -> None:
+    """Refuse before training what would be refused after it."""
+    if settings.model.head == "regression":
+        raise ConfigError("a regression has no classes to be out of; leave --ood-examples out")
+    if isinstance(examples[0], str) != (documents.pairs is None):
+        kinds = ("texts", "pairs of texts") if documents.pairs is None else ("pairs of texts", "texts")
+        raise DataError(f"--ood-examples must have {kinds[0]}, as the training data have; got {kinds[1]}")
 
 
 def calibrate_run(
@@ -140,11 +151,13 @@ def calibrate_run(
     if output is not None:
         check_output(output)
     classifier = MaskerClassifier.load(model, backend)
-    documents = read_documents(data, settings, require_labels=False)
+    documents = read_documents(data, settings, require_labels=None)
     examples = None if ood_examples is None else _read_texts(ood_examples, settings)
     known = None
     if statistics is not None:
-        trained_on = read_documents(statistics, settings, require_labels=True)
+        # Rows are chosen and counted in ``data`` only: statistics take every class.
+        whole = settings.model_copy(update={"where": None, "limit": None})
+        trained_on = read_documents(statistics, whole, require_labels=True)
         assert trained_on.labels is not None
         known = texts_of(trained_on), trained_on.labels
     report = classifier.calibrate(
@@ -157,7 +170,8 @@ def calibrate_run(
         statistics=known,
     )
     folder = Path(model) if output is None else copy_folder(model, output)
-    return {"model": str(classifier.save_calibration(folder)), "data": documents.name, **report}
+    labelled = documents.labels is not None
+    return {"model": str(classifier.save_calibration(folder)), "data": documents.name, "labelled": labelled, **report}
 
 
 def _read_texts(source: str, settings: DataSettings) -> list[Text]:

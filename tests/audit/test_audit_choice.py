@@ -124,6 +124,14 @@ def test_attention_is_summed_over_words_without_stop_words(tiny_classifiers, top
     assert not np.isfinite(scores[sorted(absent)]).any()
 
 
+def test_attention_of_texts_without_a_word(tiny_classifiers):
+    model, vocabulary = open_model(str(tiny_classifiers["bert"])), Vocabulary()
+    texts = Documents(["!!!", "rocket", "..."], None, ["space", "space", "food"], "d")
+    answered = ask(model, texts, CLASSES, vocabulary, AuditSettings())
+    scores = attention_keyword_scores(model, answered, vocabulary)
+    assert np.isfinite(scores).sum() == 1, "one word, in the class that the model gives"
+
+
 def test_a_model_without_document_token_has_no_attention_to_read(asked):
     model, answered, vocabulary = asked()
     model.tokenizer.mask_token = None

@@ -212,6 +212,7 @@ def test_pairs_and_regression(place, tiny_backbones, tmp_path):
     assert run("train", str(data), "--output", str(tmp_path / "scores"), *options).returncode == 0
     row = json.loads(run("predict", str(tmp_path / "scores"), str(data), "--limit", "1").stdout)
     assert isinstance(row["label"], float) and row["is_ood"] is None
+    assert "leave --reject out" in one_line_any(run("predict", str(tmp_path / "scores"), str(data), "--reject"))
     report = json.loads(run("evaluate", str(tmp_path / "scores"), str(data), "--json").stdout)
     assert {"pearson", "spearman", "mse"} == set(report["regression"])
     assert "without --ood" in one_line_any(run("evaluate", str(tmp_path / "scores"), str(data), "--ood", str(data)))

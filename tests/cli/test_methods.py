@@ -33,6 +33,7 @@ def test_train_predict_evaluate(method, folder, tiny_backbones):
     options = [*training_options(tiny_backbones["bert"]), "--method", method, "--keywords", "frequency"]
     done = run("train", str(folder / "train.jsonl"), "--output", str(model), *options)
     assert done.returncode == 0, done.stderr
+    assert ("--keywords is not used" in done.stderr) == (method != "residual")
     assert "validation accuracy" in done.stdout
     assert not (folder / f"{method}.partial").exists()
     rows = [json.loads(line) for line in run("predict", str(model), str(folder / "test.jsonl")).stdout.splitlines()]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import get_args
 
 import pytest
+from safetensors.numpy import load_file
 
 from masker.config import ScoreName
 from tests.cli.test_commands import one_line, run, training_options, write_jsonl
@@ -89,6 +91,7 @@ def test_calibrate_into_a_copy_without_labels_by_class(place, model, tmp_path):
     assert "score mahalanobis" in done.stdout and f"model: {copy}" in done.stdout
     assert (place / "model" / "masker.json").read_text() == before
     assert json.loads((tmp_path / "copy" / "masker.json").read_text())["settings"]["detection"]["class_conditional"]
+    assert "the threshold of its predicted class" in done.stdout
     assert "already exists" in one_line(run("calibrate", model, str(place / "new.jsonl"), "--output", copy))
 
 
@@ -99,9 +102,54 @@ def test_calibrate_with_examples_and_statistics(place, model):
     assert "score knn-mean" in done.stdout and "chosen" in done.stdout
 
 
-def test_refusals_are_one_line_and_change_nothing(place, model, tmp_path):
-    from pathlib import Path
+def test_statistics_take_all_rows_whatever_is_chosen_of_the_data(place, model):
+    done = run("calibrate", model, str(place / "new.jsonl"), "--limit", "40", "--score", "knn-mean", "--statistics",
+               str(place / "train.jsonl"), "--json")  # fmt: skip
+    report = json.loads(done.stdout)
+    assert report["held_out"] == 40 and report["labelled"]
+    manifest = json.loads((Path(model) / "masker.json").read_text())
+    stored = load_file(Path(model) / manifest["tensors"])
+    assert any(len(values) == 240 for values in stored.values()), "a bank of all training documents"
 
+
+def test_labels_of_some_rows_only(place, model, tmp_path):
+    texts, labels = make_corpus(60, seed=4)
+    half = write_jsonl(tmp_path / "half.jsonl", texts, [label if n % 2 else None for n, label in enumerate(labels)])
+    assert "30 rows have no label" in one_line(run("calibrate", model, str(half)))
+    report = json.loads(run("calibrate", model, str(half), "--skip-invalid", "--json").stdout)
+    assert report["labelled"] and report["held_out"] == 30
+    assert "'lable'" in one_line(run("calibrate", model, str(place / "new.jsonl"), "--label-column", "lable"))
+    assert "as before" in run("calibrate", model, str(place / "unlabelled.jsonl")).stdout
+
+
+def test_a_rate_in_the_settings_limits_the_operating_point(place, tiny_backbones, tmp_path):
+    options = [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--epochs", "1"]
+    options += ["--set", "data.validation_fraction=0.4", "--ood-examples", str(place / "ood.jsonl")]
+    options += ["--set", "detection.false_alarm_rate=0.04"]
+    done = run("train", str(place / "train.jsonl"), "--output", str(tmp_path / "m"), *options)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "m" / "masker.json").read_text())["detection"]["false_alarm_rate"] <= 0.04
+
+
+def test_options_that_would_do_nothing_are_refused(place, model, tmp_path):
+    train, new, out = str(place / "train.jsonl"), str(place / "new.jsonl"), str(tmp_path / "m")
+    pairs = write_jsonl(tmp_path / "pairs.jsonl", ["a"], None, ["b"])
+    scores = write_jsonl(tmp_path / "scores.jsonl", ["a", "b", "c"], [0.1, 0.2, 0.3])
+    for words, message in (
+        (["evaluate", model, new, "--ood-where", "a=b"], "give them with --ood"),
+        (["export", model, "--limit", "3"], "--check FILE"),
+        (["train", str(scores), "--output", out, "--head", "regression", "--score", "energy"], "no classes to be out"),
+        (["train", str(scores), "--output", out, "--head", "regression", "--ood-examples", new], "--ood-examples"),
+        (["train", train, "--output", out, "--ood-examples", str(pairs)], "must have texts"),
+        (["calibrate", model, new, "--score", "knn-frozen"], "train with --score knn-frozen"),
+    ):
+        line = one_line(run(*words))
+        assert message in line, words
+    assert "--statistics" not in line
+    assert not (tmp_path / "m.partial").exists()
+
+
+def test_refusals_are_one_line_and_change_nothing(place, model, tmp_path):
     before = (Path(model) / "masker.json").read_text()
     new = str(place / "new.jsonl")
     assert "Did you mean 'energy'" in one_line(run("predict", model, new, "--score", "enrgy"))

@@ -102,6 +102,15 @@ def test_labels_that_are_not_required_are_kept_only_if_complete():
     assert collect(["x", None], required=False).labels is None
 
 
+def test_labels_that_may_be_there_are_there_for_all_rows_or_for_none():
+    assert collect([None, float("nan")], required=None).labels is None
+    assert collect(["x", "y"], required=None).labels == ["x", "y"]
+    with pytest.raises(DataError, match=r"no label \(line 3\)"):
+        collect(["x", None, "y"], required=None)
+    kept = collect(["x", None, "y"], required=None, skip_invalid=True)
+    assert (kept.texts, kept.labels, kept.skipped) == (["text 0", "text 2"], ["x", "y"], 1)
+
+
 def test_check_classes_wants_two_classes():
     check_classes(documents(["a", "b"]))
     with pytest.raises(DataError, match="here: all 3 documents have the label 'spam'; a classifier needs at least two"):

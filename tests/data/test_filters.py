@@ -6,7 +6,7 @@ import pytest
 from masker.config import DataSettings, build_settings
 from masker.data import read_documents, stream_rows
 from masker.data.filters import parse_where
-from masker.errors import ConfigError, DataError
+from masker.errors import ConfigError, DataError, NoRowsError
 
 ROWS = [
     {
@@ -55,6 +55,15 @@ def test_rows_with_one_of_the_values(source):
     assert documents.texts == ["text 0", "text 2", "text 3", "text 5"]
     assert documents.labels == ["a", "a", "b", "b"]
     assert documents.name == f"{source} (genre=telephone,fiction)"
+
+
+def test_one_file_of_many_may_lack_a_value(source):
+    where = DataSettings(where={"genre": ["letters", "poetry"]})
+    assert len(list(stream_rows(source, where, every_value=False))) == 2
+    with pytest.raises(NoRowsError, match="poetry"):
+        list(stream_rows(source, where))
+    with pytest.raises(NoRowsError, match="poetry"):
+        list(stream_rows(source, DataSettings(where={"genre": ["poetry"]}), every_value=False))
 
 
 def test_all_columns_must_match_and_numbers_are_written_out(source):

@@ -106,6 +106,18 @@ def test_bad_stdin(monkeypatch):
     refuse("-", "standard input: has no rows")
     give_stdin(monkeypatch, b"caf\xe9\n")
     refuse("-", "standard input: is not valid utf-8; pass --encoding latin-1", labels=False)
+    give_stdin(monkeypatch, b'"text",label\na,b\n')
+    refuse("-", "standard input: its first line is '\"text\",label', as of a table", labels=False)
+
+
+def test_a_label_column_that_is_named_has_to_be_there_if_labels_are_wanted(put):
+    path = put("data.csv", "text,label\na,b\n")
+    named = DataSettings(label_column="lable")
+    assert read_documents(path, named, require_labels=False).labels is None
+    with pytest.raises(DataError, match="has no column 'lable'"):
+        read_documents(path, named, require_labels=None)
+    path = put("texts.csv", "text\na\n")
+    assert read_documents(path, DataSettings(), require_labels=None).labels is None
 
 
 def test_rows_carry_line_numbers_and_raw_labels(put):

@@ -62,6 +62,21 @@ def test_a_broken_shard_is_named_and_the_others_are_done(run, tmp_path, caplog):
     assert all((tmp_path / "out" / name).is_file() for name in GOOD.values())
 
 
+def test_a_shard_without_rows_to_predict_is_empty_and_no_failure(run, shard_folder, tmp_path, caplog):
+    for name in ("broken.jsonl", "a.parquet", "deep/c.csv", "deep/d.tsv.gz"):
+        (shard_folder / name).unlink()
+    rows = [{"text": "rocket", "lang": "en"}, {"text": "soup", "lang": "en"}]
+    (shard_folder / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (shard_folder / "french.jsonl").write_text('{"text": "fusée", "lang": "fr"}\n')
+    (shard_folder / "header.csv").write_text("text,lang\n")
+    english = DataSettings(where={"lang": ["en", "uk"]})
+    assert run(settings=english) == ShardsSummary(predicted=3, kept=0, rows=2)
+    assert [(tmp_path / "out" / f"{name}.jsonl").read_text() for name in ("french", "header")] == ["", ""]
+    assert run(settings=english) == ShardsSummary(predicted=0, kept=3, rows=2)
+    assert run(settings=DataSettings(where={"lang": ["xx"]})).rows == 0
+    assert "no shard has a row to predict" in caplog.text
+
+
 def test_finished_shards_are_kept_and_what_changed_is_made_again(run, shard_folder, tmp_path, caplog):
     (shard_folder / "broken.jsonl").unlink()
     run()

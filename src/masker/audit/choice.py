@@ -95,8 +95,9 @@ def attention_keyword_scores(model: AuditedModel, answered: AnsweredDocuments, v
                           "with a document token whose attention could be read; got 'attention'")  # fmt: skip
     scores = AttentionScores(answered.n_classes, len(vocabulary))
     class_of = torch.from_numpy(answered.predicted)
+    # Tokens of no word have a negative place; a text may have no word at all.
     numbers = [
-        np.where(of_token >= 0, np.append(words, -1)[of_token], -1)
+        np.where(of_token >= 0, np.append(words, [-1, -1])[of_token], -1)
         for words, of_token in zip(answered.words.words, answered.words.word_of_token, strict=True)
     ]
 

@@ -46,10 +46,13 @@ def evaluate(
     from masker.classifier import MaskerClassifier
     from masker.config import build_settings
     from masker.data.filters import parse_where
+    from masker.errors import ConfigError
     from masker.progress import progress_bar
     from masker.report.console import print_evaluation
     from masker.run import evaluation_documents
 
+    if ood_where and not ood:
+        raise ConfigError("--ood-where chooses rows of out-of-distribution texts; give them with --ood FILE")
     settings = build_settings({"data": data_values(options)})
     classifier = MaskerClassifier.load(model, backend, score, false_alarm_rate)
     documents, out = evaluation_documents(classifier, test, list(ood), settings.data, parse_where(ood_where))

@@ -44,7 +44,10 @@ def export(
 
     if ood and check is None:
         raise ConfigError("--ood is measured against in-distribution texts; give labelled ones with --check FILE")
-    settings = build_settings({"data": data_values(options)})
+    reading = data_values(options)
+    if check is None and any(value is not None for value in reading.values()):
+        raise ConfigError("options about columns and rows are for the texts of --check FILE; add it, or leave them out")
+    settings = build_settings({"data": reading})
     data = None
     if check is not None:
         classifier = MaskerClassifier.load(model, "torch")

@@ -113,7 +113,12 @@ def settings_options(command: Command) -> Command:
         ),
         click.option("--backbone", metavar="NAME|HUB_ID|FOLDER", help="Encoder to fine-tune.  [default: minilm]"),
         click.option("--preset", metavar="NAME", help="Training as in the paper: ood or cross-domain."),
-        click.option("--epochs", type=int, metavar="N", help="Of each stage.  [default: 3; 10 for doc]"),
+        click.option(
+            "--epochs",
+            type=int,
+            metavar="N",
+            help="Of each stage; half as many for the first with --preset.  [default: 3; 6 with --preset; 10 for doc]",
+        ),
         click.option("--batch-size", type=int, metavar="N", help="Documents in a batch, over all processes."),
         click.option("--learning-rate", type=float, metavar="X"),
         click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import click
@@ -45,14 +46,23 @@ def train(
     To train on several devices or machines: torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """
     detection = {"score": score, "false_alarm_rate": false_alarm_rate, "class_conditional": class_conditional}
+    keywords = options["keywords"]
     settings = build_from_options(options, detection=detection)
 
     from masker import processes
+    from masker.errors import ConfigError
     from masker.report.console import print_training
     from masker.run import train_run
 
-    summary = train_run(
-        data, output, settings, restart=restart, ood_examples=ood_examples, highest_rate=false_alarm_rate
-    )
+    method = settings.training.method
+    if keywords is not None and method not in ("masker", "residual"):
+        logging.getLogger("masker").warning("--keywords is not used: method %s has no keyword stage", method)
+    if settings.model.head == "regression" and any(value is not None for value in detection.values()):
+        raise ConfigError(
+            "a regression has no classes to be out of; leave out --score, --false-alarm-rate and --class-conditional"
+        )
+    rule = settings.detection
+    highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None
+    summary = train_run(data, output, settings, restart=restart, ood_examples=ood_examples, highest_rate=highest)
     if processes.is_first():
         print_training(summary)

@@ -96,7 +96,7 @@ class Documents:
         return digest.hexdigest()
 
 
-def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, require_labels: bool) -> Columns:
+def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, require_labels: bool | None) -> Columns:
     """Choose the text, pair and label columns: those the settings name, else the first usual name, in any case.
 
     Raises:
@@ -110,7 +110,9 @@ def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, r
             for name in sorted(free, key=lambda name: name != candidate):
                 if name.lower() == candidate.lower():
                     return name
-        if (option == "--label-column" and not require_labels) or (option == "--pair-column" and not wanted):
+        # ``require_labels`` is None: labels are wanted if there are any, so a column that is named has to be there.
+        optional = not (require_labels or (require_labels is None and wanted))
+        if (option == "--label-column" and optional) or (option == "--pair-column" and not wanted):
             return None
         there = ", ".join(name if len(name) <= 40 else name[:37] + "..." for name in names[:20])
         there += ", ..." if len(names) > 20 else ""
@@ -143,7 +145,7 @@ def as_text(value: object, *, column: str, line: int, source: str) -> str:
 
 
 def collect_documents(
-    rows: Iterable[Row], settings: DataSettings, *, name: str, require_labels: bool, numeric_labels: bool = False
+    rows: Iterable[Row], settings: DataSettings, *, name: str, require_labels: bool | None, numeric_labels: bool = False
 ) -> Documents:
     """Gather rows into documents, refusing or (``settings.skip_invalid``) leaving out the invalid ones.
 
@@ -154,7 +156,8 @@ def collect_documents(
         rows: The rows, usually from :func:`masker.data.stream_rows`.
         settings: ``limit`` and ``skip_invalid`` are used.
         name: What to call the source in messages.
-        require_labels: Refuse rows without a label. Otherwise labels are kept only if every row has a usable one.
+        require_labels: Whether rows without a label are invalid; ``None``: if any row has one. Labels that are not
+            required are kept only if every row has a usable one.
         numeric_labels: Labels are finite numbers (regression) rather than class names.
 
     Raises:
@@ -163,6 +166,7 @@ def collect_documents(
     texts: list[str] = []
     pairs: list[str] = []
     labels: list[str | float | None] = []
+    lines: list[int] = []
     blank: list[int] = []
     unlabelled: list[int] = []
     for row in rows:
@@ -176,14 +180,20 @@ def collect_documents(
         else:
             texts.append(row.text)
             labels.append(label)
+            lines.append(row.line)
             if row.pair is not None:
                 pairs.append(row.pair)
         if len(texts) == settings.limit:
             break
+    if require_labels is None and any(label is not None for label in labels):
+        kept = [place for place, label in enumerate(labels) if label is not None]
+        unlabelled = [lines[place] for place, label in enumerate(labels) if label is None]
+        texts, labels = [texts[place] for place in kept], [labels[place] for place in kept]
+        pairs = [pairs[place] for place in kept] if pairs else pairs
     if not settings.skip_invalid:
-        for lines, what in ((blank, "an empty text"), (unlabelled, "no label")):
-            if lines:
-                raise DataError(f"{name}: {_count(lines)} {what} ({_at(lines)}); fix them or pass --skip-invalid")
+        for places, what in ((blank, "an empty text"), (unlabelled, "no label")):
+            if places:
+                raise DataError(f"{name}: {_count(places)} {what} ({_at(places)}); fix them or pass --skip-invalid")
     skipped = len(blank) + len(unlabelled)
     if not texts:
         raise DataError(f"{name}: no valid row is left: all {skipped} have an empty text or no usable label")

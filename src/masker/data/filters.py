@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from masker.data.documents import as_class_name
-from masker.errors import ConfigError, DataError, did_you_mean
+from masker.errors import ConfigError, DataError, NoRowsError, did_you_mean
 
 #: How many values or columns an error lists.
 _SHOWN = 20
@@ -56,12 +56,13 @@ def columns_to_filter(names: Sequence[str], where: _Where, source: str) -> list[
 
 
 def matching_records(
-    records: Iterable[tuple[int, dict[str, Any]]], where: _Where, source: str
+    records: Iterable[tuple[int, dict[str, Any]]], where: _Where, source: str, *, every_value: bool = True
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that have, in every column of ``where``, one of its values.
 
     Raises:
-        DataError: If the source lacks a column, or, once it is read to its end, a value or any matching record.
+        DataError: If the source lacks a column.
+        NoRowsError: Once it is read to its end: if it has no matching record, or, with ``every_value``, lacks a value.
     """
     tests: list[tuple[str, str, set[str]]] = []
     seen: dict[str, set[str]] = {wanted: set() for wanted in where}
@@ -82,16 +83,18 @@ def matching_records(
             yield line, record
     if not tests:
         return  # an empty source has an error of its own
+    if found and not every_value:
+        return
     for wanted, column, values in tests:
         for value in where[wanted]:
             if value not in seen[wanted]:
                 there = _list(sorted(seen[wanted])) or "none, all its cells are empty"
-                raise DataError(
+                raise NoRowsError(
                     f"{source}: no row has the value '{value}' in column '{column}'; its values are: {there}."
                     f"{did_you_mean(value, seen[wanted] - values)}"
                 )
     if not found:
-        raise DataError(f"{source}: no row meets all of{describe_where(where)}; leave one of them out")
+        raise NoRowsError(f"{source}: no row meets all of{describe_where(where)}; leave one of them out")
 
 
 def _list(names: Sequence[str]) -> str:

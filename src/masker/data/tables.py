@@ -23,9 +23,19 @@ from typing import IO, Any, BinaryIO
 
 from masker.config import DataSettings
 from masker.data import corpora, hub
-from masker.data.documents import PAIR_COLUMNS, Columns, Documents, Row, as_text, collect_documents, find_columns
+from masker.data.documents import (
+    LABEL_COLUMNS,
+    PAIR_COLUMNS,
+    TEXT_COLUMNS,
+    Columns,
+    Documents,
+    Row,
+    as_text,
+    collect_documents,
+    find_columns,
+)
 from masker.data.filters import columns_to_filter, describe_where, matching_records
-from masker.errors import DataError, did_you_mean
+from masker.errors import DataError, NoRowsError, did_you_mean
 
 #: The longest line, in characters, that is read; a longer one is a damaged or wrong file more often than a document.
 MAX_LINE = 64 * 2**20
@@ -43,14 +53,15 @@ _Choose = Callable[[Sequence[str]], list[str]]
 
 
 def read_documents(
-    source: str | Path, settings: DataSettings, *, require_labels: bool, numeric_labels: bool = False
+    source: str | Path, settings: DataSettings, *, require_labels: bool | None, numeric_labels: bool = False
 ) -> Documents:
     """Read a whole source into memory and check it.
 
     Args:
         source: As for :func:`stream_rows`.
         settings: Columns, encoding, ``limit`` (the first so many valid rows) and ``skip_invalid``.
-        require_labels: Whether every document needs a label. If not, labels are kept only when all rows have one.
+        require_labels: Whether every document needs a label; ``None``: if any has one. Where they are not required,
+            labels are kept only when all rows have one.
         numeric_labels: Whether labels are numbers (regression) rather than class names.
 
     Raises:
@@ -61,7 +72,9 @@ def read_documents(
     return collect_documents(rows, settings, name=name, require_labels=require_labels, numeric_labels=numeric_labels)
 
 
-def stream_rows(source: str | Path, settings: DataSettings, *, require_labels: bool = False) -> Iterator[Row]:
+def stream_rows(
+    source: str | Path, settings: DataSettings, *, require_labels: bool | None = False, every_value: bool = True
+) -> Iterator[Row]:
     """Read rows one by one; ``limit`` and ``skip_invalid`` are left to the caller, and texts may be empty.
 
     Args:
@@ -69,7 +82,8 @@ def stream_rows(source: str | Path, settings: DataSettings, *, require_labels: b
             ``name:split``; a folder or hub id, also with ``:split``. A file comes before a corpus of the same name,
             and that before a folder (write ``./name`` for the folder).
         settings: The columns, the encoding and ``where``.
-        require_labels: Whether a missing label column is an error.
+        require_labels: Whether a missing label column is an error; ``None``: if the settings name it.
+        every_value: Whether each value of ``where`` has to occur; one file of many may lack some.
 
     Raises:
         DataError: At once if there is no such file, and while reading if the source is damaged or out of reach.
@@ -81,7 +95,8 @@ def stream_rows(source: str | Path, settings: DataSettings, *, require_labels: b
         return list(dict.fromkeys([*find(names).present(), *columns_to_filter(names, where, name)]))
 
     records = _records(str(source), settings.encoding, choose)
-    return _rows(matching_records(records, where, name) if where else records, find, name)
+    matching = matching_records(records, where, name, every_value=every_value) if where else records
+    return _rows(matching, find, name)
 
 
 def _shown(source: str | Path) -> str:
@@ -130,7 +145,7 @@ def _rows(records: Iterable[_Record], find: _Find, name: str) -> Iterator[Row]:
             line,
         )
     if columns is None:
-        raise DataError(f"{name}: has no rows; give a source with at least one document")
+        raise NoRowsError(f"{name}: has no rows; give a source with at least one document")
 
 
 def table_form(path: Path) -> str | None:
@@ -176,7 +191,13 @@ def _read_stdin(encoding: str) -> Iterator[_Record]:
             head.append(line)
             if line.strip():
                 break
-        is_json = bool(head) and head[-1].lstrip().startswith("{")
+        first = head[-1].strip() if head else ""
+        is_json = first.startswith("{")
+        if not is_json and _is_header(first):
+            raise DataError(
+                f"{name}: its first line is '{first}', as of a table; standard input takes JSON Lines or one text a "
+                "line, so give the table as a file"
+            )
         yield from (_read_json_lines if is_json else _read_plain)(itertools.chain(head, lines), name)
     except UnicodeDecodeError as error:
         raise DataError(_not_decodable(name, error, None)) from error
@@ -184,6 +205,13 @@ def _read_stdin(encoding: str) -> Iterator[_Record]:
         raise DataError(_no_byte_order(name, encoding)) from error
     finally:
         text.detach()  # or the wrapper would close the process's standard input with itself
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line names columns of a table, a text among them."""
+    cells = [cell.strip().strip('"').lower() for cell in re.split(r"[,;\t]", line)]
+    others = {*LABEL_COLUMNS, *PAIR_COLUMNS, "id"}
+    return any(cell in TEXT_COLUMNS for cell in cells) and any(cell in others for cell in cells)
 
 
 def _open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:
@@ -308,7 +336,7 @@ def _read_delimited(lines: Iterable[str], name: str, delimiter: str) -> Iterator
     except csv.Error as error:
         raise DataError(f"{name}: the row at line {start} is not valid ({error}); check its double quotes") from error
     if header and not rows:
-        raise DataError(f"{name}: has a header but no rows; add at least one document")
+        raise NoRowsError(f"{name}: has a header but no rows; add at least one document")
 
 
 def _read_parquet(path: Path, choose: _Choose) -> Iterator[_Record]:

@@ -4,7 +4,7 @@
 ``cls``    the document token in the last layer
 ``mean``   mean over the content tokens in the last layer
 ``layers`` the same, averaged over all layers
-``middle`` the same, averaged over the second half of the layers without the last, which fine-tuning changes less
+``middle`` the same, averaged from the middle layer to the last but one, which fine-tuning changes less
 ``frozen`` mean over the tokens in the last layer of the encoder as it was before fine-tuning: a second pass
 ========== ==============================================================================================
 

@@ -42,7 +42,7 @@ def print_training(summary: Any) -> None:
         out.print(f"{len(classifier.keywords_)} keywords ({classifier.keywords_.source}): {shown} …", markup=False)
     if classifier.threshold_ is not None:
         out.print(_promise(classifier.detection_), soft_wrap=True)
-        out.print(f"a text is out-of-distribution when its ood_score exceeds {classifier.threshold_:.4g}")
+        out.print(_rule({**classifier.detection_, "threshold": classifier.threshold_}))
     if summary.trade_off is not None:
         _print_trade_off(summary.trade_off)
     out.print(f"model: {summary.folder}", soft_wrap=True)
@@ -84,11 +84,18 @@ def print_calibration(report: dict[str, Any]) -> None:
     out = console()
     out.print(f"calibrated on {report['documents']} documents of {report['data']}", soft_wrap=True)
     out.print(_promise(report), soft_wrap=True)
-    out.print(f"a text is out-of-distribution when its ood_score exceeds {report['threshold']:.4g}")
-    out.print(f"confidence is scaled by the temperature {report['temperature']:.3g}")
+    out.print(_rule(report))
+    kept = "" if report["labelled"] else ", as before: the documents have no labels"
+    out.print(f"confidence is scaled by the temperature {report['temperature']:.3g}{kept}")
     if report["trade_off"] is not None:
         _print_trade_off(report["trade_off"])
     out.print(f"model: {report['model']}", soft_wrap=True)
+
+
+def _rule(detection: dict[str, Any]) -> str:
+    rule = f"a text is out-of-distribution when its ood_score exceeds {detection['threshold']:.4g}"
+    own = sum(detection["by_class"])
+    return rule + (f", or the threshold of its predicted class where that has one ({own} have)" if own else "")
 
 
 def _promise(detection: dict[str, Any]) -> str:

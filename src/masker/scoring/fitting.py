@@ -10,7 +10,7 @@ import numpy as np
 
 from masker.config import METHODS_WITH_SCORE, Settings
 from masker.data.encoding import Encoded
-from masker.errors import ModelError
+from masker.errors import ConfigError, ModelError
 from masker.keywords import KeywordSet
 from masker.modeling.features import Outputs
 from masker.modeling.scorer import Scorer, document_outputs, stream_outputs
@@ -156,6 +156,8 @@ def recalibrate(
         kinds = kinds_of(name)
         if statistics is not None:
             kinds = tuple(dict.fromkeys([*kinds, *(known.moments if known is not None else ())]))
+            if not kinds:
+                raise ConfigError(f"statistics: score '{name}' reads none; name another score, or leave them out")
             known, auto = network.gather(statistics, kinds), None
             if name != AUTO and detector.auto is not None:
                 _log.warning("score 'auto' was chosen by the old statistics and is gone; --score auto chooses it anew")

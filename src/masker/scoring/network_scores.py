@@ -164,10 +164,11 @@ def make_score(name: str, known: Known | None, head: Head, settings: DetectionSe
         )
     equation, kind = FEATURE_SCORES[name]
     if known is None or kind not in known.moments:
-        raise ModelError(
-            f"the model has no statistics for score '{name}'; train with --score {name}, or add them with "
-            f"'masker calibrate MODEL DATA --score {name} --statistics TRAINING_DATA'"
-        )
+        message = f"the model has no statistics for score '{name}'; train with --score {name}"
+        # What the encoder was before training is gone with it.
+        if kind != FROZEN:
+            message += f", or add them with 'masker calibrate MODEL DATA --score {name} --statistics TRAINING_DATA'"
+        raise ModelError(message)
     if equation == "mahalanobis":
         return MahalanobisScore(name, kind, known)
     if equation == "scaled-mahalanobis":

@@ -126,4 +126,6 @@ class _Tally:
                 f"{self.states['failed']} of {self.shards} shards failed, as said above; the others are done. "
                 "Run the same command again once they are mended"
             )
+        if not self.rows:
+            _log.warning("no shard has a row to predict; check the files and --where")
         return ShardsSummary(self.states["predicted"], self.states["kept"], self.rows)

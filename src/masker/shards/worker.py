@@ -105,6 +105,7 @@ class ShardWorker:
             output=str(target),
             with_text=self.job.with_text,
             reject=self.job.reject,
+            one_of_many=True,
         )
         if file_sha256(source) != made_from["input_sha256"]:
             target.unlink()
