@@ -26,6 +26,7 @@ from masker.report.page import (
     marker,
     read_notes,
 )
+from masker.report.reproduction import summary_lines
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,6 +69,12 @@ def test_results_are_taken_over_and_shown_with_their_notes(output, tmp_path):
     assert "![Inference](../results/reproduction/nli.small.png)" in page
     assert "## Not run yet" in page and "`stsb`" in page
     assert make_page(results, notes) == page
+
+
+def test_brackets_are_spoken_of_where_there_are_any():
+    assert "the paper's figure in brackets." in "\n".join(summary_lines(SUMMARY))
+    ours = [{key: value for key, value in cell.items() if key != "paper"} for cell in SUMMARY["cells"]]
+    assert "brackets" not in "\n".join(summary_lines({**SUMMARY, "cells": ours}))
 
 
 def test_what_cannot_be_taken_over(output, tmp_path):

@@ -55,7 +55,9 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         from masker.report.analyses import analysis_lines
 
         return [*lines, *analysis_lines(summary)]
-    lines += ["Mean ± standard deviation over seeds, in %; the paper's figure in brackets.", ""]
+    compared = any("paper" in cell for cell in summary["cells"])
+    brackets = "; the paper's figure in brackets" if compared else ""
+    lines += [f"Mean ± standard deviation over seeds, in %{brackets}.", ""]
     lines += [*table_lines(summary), ""]
     comparisons = [f"- {comparison_sentence(row, summary['systems'])}" for row in summary["comparisons"]]
     lines += [*comparisons, ""] if comparisons else []
