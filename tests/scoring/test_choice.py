@@ -58,6 +58,23 @@ def test_the_guard_is_there_where_style_tells(known):
     assert together >= recipe.evidence[lead]["view"]
 
 
+@pytest.mark.parametrize(("style", "offset"), [(1.0, 0.0), (50.0, np.log(20.0))])
+def test_with_two_classes_the_guard_may_count_from_the_start(style, offset):
+    """A little style is lost below the guard's offset; where it is plain, the offset stays."""
+
+    def two(count, seed, **options):
+        outputs, labels = documents(count, seed, **options)
+        return Outputs(outputs.logits[:, :2], outputs.features), labels % 2
+
+    train, labels = two(300, 0)
+    known = gather([train], labels, 2, ["cls", "middle"], 200, 0)
+    held_out, labels = two(90, 1)
+    recipe = choose(known, held_out, labels, {"view": two(90, 2, style=style)[0]}, SETTINGS)
+    lead, guard = recipe.offsets
+    assert recipe.offsets == {lead: 0.0, guard: pytest.approx(offset)}
+    assert {f"{lead} + {guard}", f"{lead} + {guard} in full"} <= set(recipe.evidence)
+
+
 def test_a_guard_that_does_harm_is_left_out(known):
     """Logits tell, and the middle layers of stand-ins are all the same and usual: a guard rejects documents only."""
     held_out, labels = documents(90, 1)

@@ -13,13 +13,17 @@ from masker.scoring.energy import energy_score
 from masker.scoring.mahalanobis import Gaussians, fit_gaussians, mahalanobis_score
 from masker.scoring.nearest_neighbour import nearest_neighbour_score, unit_rows
 from masker.scoring.relative_mahalanobis import fit_background, relative_mahalanobis_score
-from masker.scoring.scaled_mahalanobis import class_spreads, scaled_mahalanobis_score
+from masker.scoring.scaled_mahalanobis import class_spreads, own_sizes, scaled_mahalanobis_score
 from masker.scoring.shrinkage import oas_covariance, whitening
 from masker.scoring.vim import fit_virtual_logit, residual_norms, vim_score
 
 DRAW = np.random.default_rng(0)
 X = DRAW.normal(size=(60, 6)) @ DRAW.normal(size=(6, 6))
 NEW = 3 * DRAW.normal(size=(20, 6))
+
+
+def spreads_of(distances, labels, counts):
+    return class_spreads(own_sizes(distances, labels, counts), labels, len(counts))
 
 
 class TestShrinkage:
@@ -71,10 +75,12 @@ class TestMahalanobis:
         r = 8 · 2^(1/6) and 8 · 2^(-1/6). A document at squared distances 16 and 8 has 2 · 2^(-1/6) and 2^(1/6).
         """
         distances = np.array([[4.0, 100.0], [4.0, 100.0], [100.0, 1.0], [100.0, 1.0]])
-        spreads = class_spreads(distances, np.array([0, 0, 1, 1]), np.array([2.0, 2.0]))
+        spreads = spreads_of(distances, np.array([0, 0, 1, 1]), np.array([2.0, 2.0]))
         np.testing.assert_allclose(spreads, [8 * 2 ** (1 / 6), 8 * 2 ** (-1 / 6)])
         classes = Gaussians(np.eye(2), np.array([[4.0, 0.0], [0.0, np.sqrt(8.0)]]))
         assert scaled_mahalanobis_score(np.zeros((1, 2)), classes, spreads) == pytest.approx([2 ** (1 / 6)])
+        halved = scaled_mahalanobis_score(np.zeros((1, 2)), classes, spreads, np.array([2.0]))
+        assert halved == pytest.approx([2 ** (1 / 6) / 2])
 
     def test_scaled_against_means_without_the_document(self):
         labels = np.arange(60) % 3
@@ -85,14 +91,14 @@ class TestMahalanobis:
             own.append(np.log(np.sum((X[row] - others.mean(axis=0)) ** 2)))
         own = np.array(own)
         expected = [(20 * np.median(own[labels == label]) + 10 * np.median(own)) / 30 for label in range(3)]
-        spreads = class_spreads(classes.distances(X[:60]), labels, np.array([20.0, 20.0, 20.0]))
+        spreads = spreads_of(classes.distances(X[:60]), labels, np.array([20.0, 20.0, 20.0]))
         np.testing.assert_allclose(np.log(spreads), expected)
 
     def test_a_class_of_one_document_has_the_spread_of_all(self):
         distances = np.array([[0.0, 9.0], [9.0, 2.0], [9.0, 2.0]])
-        spreads = class_spreads(distances, np.array([0, 1, 1]), np.array([1.0, 2.0]))
+        spreads = spreads_of(distances, np.array([0, 1, 1]), np.array([1.0, 2.0]))
         np.testing.assert_allclose(spreads, [8.0, 8.0])
-        np.testing.assert_array_equal(class_spreads(np.zeros((2, 2)), np.array([0, 1]), np.ones(2)), [1.0, 1.0])
+        np.testing.assert_array_equal(spreads_of(np.zeros((2, 2)), np.array([0, 1]), np.ones(2)), [1.0, 1.0])
 
     def test_relative_by_hand(self):
         """As above, less the distance to all documents: mean (5, 0), variances (4 + 25, 1): 3²/29 + 1 = 38/29."""

@@ -109,8 +109,9 @@ class LinearScorer:
 
         model = LogisticRegression(max_iter=1000, class_weight="balanced" if balanced else None).fit(vectors, labels)
         weight, bias = np.atleast_2d(model.coef_), model.intercept_
-        if len(model.classes_) == 2:  # one logit z for two classes: softmax(0, z) says the same
-            weight, bias = np.concatenate([np.zeros_like(weight), weight]), np.array([0.0, bias[0]])
+        if len(model.classes_) == 2:
+            # One logit z for two classes: softmax(-z/2, z/2) says the same, and the highest logit is high for both.
+            weight, bias = np.concatenate([-weight, weight]) / 2.0, np.array([-bias[0], bias[0]]) / 2.0
         return cls(features, weight.astype(np.float64), bias.astype(np.float64))
 
     @property

@@ -31,10 +31,12 @@ class Outputs(NamedTuple):
     Attributes:
         logits: (N, C) outputs of f_doc.
         features: (N, H) dense or sparse, by kind; those that somebody asked for.
+        lengths: (N,) tokens, where they were counted.
     """
 
     logits: npt.NDArray[np.float32]
     features: Mapping[str, Any] = {}
+    lengths: npt.NDArray[np.int64] | None = None
 
 
 def content_weights(input_ids: torch.Tensor, attention_mask: torch.Tensor, special_ids: Sequence[int]) -> torch.Tensor:

@@ -137,8 +137,11 @@ def document_outputs(
         kinds: Which features are wanted; those of windows are averaged.
     """
     if kinds:
-        return pool_outputs(scorer.predict_outputs(encoded, kinds, advance), encoded.document, pooling)
-    return pool_outputs(Outputs(scorer.predict_logits(encoded, advance)), encoded.document, pooling)
+        outputs = pool_outputs(scorer.predict_outputs(encoded, kinds, advance), encoded.document, pooling)
+    else:
+        outputs = pool_outputs(Outputs(scorer.predict_logits(encoded, advance)), encoded.document, pooling)
+    lengths = np.bincount(encoded.document, weights=encoded.lengths, minlength=len(outputs.logits))
+    return outputs._replace(lengths=lengths.astype(np.int64))
 
 
 def stream_outputs(

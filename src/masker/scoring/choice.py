@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,16 +77,21 @@ def choose(
     near = _first_of_the_best({name: float(np.mean(list(evidence[name].values()))) for name in distances})
     lead = _first_of_the_best({name: views(name) for name in LEADS if name == near or name in LOGIT_SCORES})
     guard = _first_of_the_best({name: views(name) for name in GUARDS})
-    joint = Recipe({lead: 0.0, guard: GUARD_OFFSET}, {name: references[name] for name in (lead, guard)})
-    together = JointScore([scores[lead], scores[guard]], joint)
-    figures = views_auroc(together, together.ood_score(held_out), stand_ins)
-    found = {**evidence, f"{lead} + {guard}": figures}
-    if float(np.mean(list(figures.values()))) >= views(lead):
-        recipe = Recipe(joint.offsets, joint.references, found)
-    else:
-        recipe = Recipe({lead: 0.0}, {lead: references[lead]}, found)
-    _log.info("score auto: %s", " guarded by ".join(recipe.offsets))
-    return recipe
+    # Only classes that were left out can speak for the lead alone among related texts. Without them, as with two
+    # classes, the guard counts from the start if that tells the stand-ins better.
+    ways = {f"{lead} + {guard}": GUARD_OFFSET, **({} if by_class else {f"{lead} + {guard} in full": 0.0})}
+    joint = {
+        name: Recipe({lead: 0.0, guard: offset}, {member: references[member] for member in (lead, guard)})
+        for name, offset in ways.items()
+    }
+    for name, recipe in joint.items():
+        together = JointScore([scores[lead], scores[guard]], recipe)
+        by_view[name] = evidence[name] = views_auroc(together, together.ood_score(held_out), stand_ins)
+    best = _first_of_the_best({name: views(name) for name in joint})
+    alone = Recipe({lead: 0.0}, {lead: references[lead]})
+    chosen = replace(joint[best] if views(best) >= views(lead) else alone, evidence=evidence)
+    _log.info("score auto: %s", " guarded by ".join(chosen.offsets))
+    return chosen
 
 
 def views_auroc(score: Score, held_out: Floats, stand_ins: dict[str, Outputs]) -> dict[str, float]:

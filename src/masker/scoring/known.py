@@ -69,16 +69,20 @@ class Known:
         bank: (M, H) features of the sample, by kind.
         bank_logits: (M, C) its logits.
         bank_labels: (M,) its classes.
+        bank_lengths: (M,) its tokens; ``None`` in models saved before these were kept.
     """
 
     moments: dict[str, Moments]
     bank: dict[str, npt.NDArray[np.float32]]
     bank_logits: npt.NDArray[np.float32]
     bank_labels: Labels
+    bank_lengths: Labels | None = None
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything as plain arrays of 32 bits."""
         arrays: dict[str, npt.NDArray[Any]] = {"bank.logits": self.bank_logits, "bank.labels": self.bank_labels}
+        if self.bank_lengths is not None:
+            arrays["bank.lengths"] = self.bank_lengths
         for kind, moments in self.moments.items():
             for part in ("counts", "means", "within"):
                 arrays[f"{kind}.{part}"] = getattr(moments, part).astype(np.float32)
@@ -94,7 +98,7 @@ class Known:
             for kind in kinds
         }
         bank = {kind: arrays[f"{kind}.bank"] for kind in kinds}
-        return cls(moments, bank, arrays["bank.logits"], arrays["bank.labels"])
+        return cls(moments, bank, arrays["bank.logits"], arrays["bank.labels"], arrays.get("bank.lengths"))
 
     def without(self, label: int, kinds: Sequence[str]) -> Known:
         """What would be known of the bank's documents alone had those of a class not been there."""
@@ -104,6 +108,7 @@ class Known:
         outputs = Outputs(
             self.bank_logits[kept][:, np.arange(n_classes) != label],
             {kind: self.bank[kind][kept] for kind in kinds},
+            None if self.bank_lengths is None else self.bank_lengths[kept],
         )
         return gather([outputs], labels - (labels > label), n_classes - 1, kinds, len(labels), 0)
 
@@ -128,6 +133,7 @@ def gather(
     products: dict[str, Floats] = {}
     bank: dict[str, list[npt.NDArray[np.float32]]] = {kind: [] for kind in kinds}
     logits: list[npt.NDArray[np.float32]] = []
+    lengths: list[Labels] = []
     start = 0
     for outputs in stream:
         here = slice(start, start + len(outputs.logits))
@@ -135,6 +141,7 @@ def gather(
         of_class = np.eye(n_classes)[labels[here]]  # (B, C)
         kept = keep[here]
         logits.append(outputs.logits[kept])
+        lengths += [] if outputs.lengths is None else [outputs.lengths[kept]]
         for kind in kinds:
             rows = np.asarray(outputs.features[kind], dtype=np.float64)
             sums[kind] = sums.get(kind, 0.0) + of_class.T @ rows
@@ -145,7 +152,8 @@ def gather(
         means = sums[kind] / np.maximum(counts, 1.0)[:, None]
         moments[kind] = Moments(counts, means, products[kind] - (means.T * counts) @ means)
     joined = {kind: np.concatenate(parts) for kind, parts in bank.items()}
-    known = Known(moments, joined, np.concatenate(logits), labels[keep])
+    counted = np.concatenate(lengths) if lengths else None
+    known = Known(moments, joined, np.concatenate(logits), labels[keep], counted)
     # Rounded now, so that a model scores alike before and after it is saved.
     return Known.from_arrays(known.to_arrays())
 

@@ -19,12 +19,13 @@ from masker.modeling.scorer import Outputs
 from masker.scoring.energy import energy_score
 from masker.scoring.entropy import entropy_score
 from masker.scoring.known import Known
+from masker.scoring.length_effect import LengthEffect
 from masker.scoring.mahalanobis import fit_gaussians, mahalanobis_score
 from masker.scoring.max_logit import max_logit_score
 from masker.scoring.max_probability import max_probability_score
 from masker.scoring.nearest_neighbour import nearest_neighbour_score, unit_rows
 from masker.scoring.relative_mahalanobis import fit_background, relative_mahalanobis_score
-from masker.scoring.scaled_mahalanobis import class_spreads, scaled_mahalanobis_score
+from masker.scoring.scaled_mahalanobis import class_spreads, own_sizes, scaled_mahalanobis_score
 from masker.scoring.score import Floats, Score
 from masker.scoring.vim import fit_virtual_logit, vim_score
 
@@ -64,17 +65,28 @@ class MahalanobisScore(Score):
 
 
 class ScaledMahalanobisScore(MahalanobisScore):
-    """Distance to the nearest class, in units of its own spread."""
+    """Distance to the nearest class, in units of its own spread and of what is usual for the length."""
 
     def __init__(self, name: str, kind: str, known: Known) -> None:
         super().__init__(name, kind, known)
         distances, counts = self._classes.distances(known.bank[kind]), known.moments[kind].counts
         place = np.cumsum(counts > 0) - 1  # of a class among those that have documents
-        self._spreads = class_spreads(distances, place[known.bank_labels], counts[counts > 0])
+        labels, there = place[known.bank_labels], counts[counts > 0]
+        sizes = own_sizes(distances, labels, there)
+        self._spreads = class_spreads(sizes, labels, len(there))
+        self._usual: LengthEffect | None = None
+        usable = ~np.isnan(sizes)
+        if known.bank_lengths is not None and usable.any():
+            relative = (sizes - np.log(self._spreads)[labels])[usable]
+            self._usual = LengthEffect.fit(known.bank_lengths[usable], relative)
 
     def ood_score(self, outputs: Outputs) -> Floats:
         """The squared distance, divided."""
-        return scaled_mahalanobis_score(outputs.features[self._kind], self._classes, self._spreads)
+        usual: Floats | float = 1.0
+        if self._usual is not None:
+            assert outputs.lengths is not None
+            usual = self._usual(outputs.lengths)
+        return scaled_mahalanobis_score(outputs.features[self._kind], self._classes, self._spreads, usual)
 
 
 class RelativeMahalanobisScore(Score):
