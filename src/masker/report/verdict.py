@@ -13,4 +13,5 @@ def verdict(row: dict[str, Any], *, better: str, worse: str) -> str:
         return f"so few runs cannot show a difference (their smallest possible p is {row['smallest_p']:.2g})"
     shown = better if row["difference"] > 0 else worse
     claim = "no difference shown" if row["p_value"] > SIGNIFICANT else shown
-    return f"p = {row['p_value']:.3f} (sign-flip test over runs): {claim}"
+    p_value = f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001"
+    return f"{p_value} (sign-flip test over runs): {claim}"
