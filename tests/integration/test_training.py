@@ -46,7 +46,7 @@ def test_same_seed_same_model_and_another_seed_another(documents, tiny_settings,
 
 def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path):
     """With both weights 0 MASKER draws the same batches, takes the same steps and ends at the same weights."""
-    common = {"epochs": 2, "warm_start": False}
+    common = {"epochs": 2, "warm_start": False, "averaged_share": 0.0}
     vanilla = train_method(
         documents, CLASSES, tiny_settings(training={**common, "method": "vanilla"}), tmp_path / "vanilla"
     )
@@ -61,6 +61,33 @@ def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path
         documents, CLASSES, tiny_settings(training=common, keywords={"source": "frequency"}), tmp_path / "on"
     )
     assert not torch.equal(weights(on)["classifier.weight"], weights(vanilla)["classifier.weight"])
+
+
+def test_masker_is_the_mean_of_its_last_steps(documents, tiny_settings, tmp_path, monkeypatch):
+    """The share of the steps that count, none before; the vanilla stage is no mean."""
+    from masker.training.trainer import MaskerTrainer
+
+    seen: dict[str, list[dict[str, torch.Tensor]]] = {"vanilla": [], "masker": []}
+    original = MaskerTrainer.log
+
+    def log(self, logs, start_time=None):  # after each step
+        if "loss" in logs:
+            stage = "vanilla" if self.average is None else "masker"
+            state = self.model.classifier.state_dict()
+            seen[stage].append({name: tensor.detach().clone() for name, tensor in state.items()})
+        original(self, logs, start_time)
+
+    monkeypatch.setattr(MaskerTrainer, "log", log)
+    training = {"epochs": 2, "logging_steps": 1, "averaged_share": 0.5}
+    trained = train_method(documents, CLASSES, tiny_settings(training=training), tmp_path / "work")
+    steps = seen["masker"]
+    assert len(steps) == len(seen["vanilla"]) > 2
+    counted = steps[len(steps) // 2 :]
+    for name, tensor in weights(trained).items():
+        if tensor.is_floating_point():
+            expected = torch.stack([step[name] for step in counted]).mean(dim=0)
+            torch.testing.assert_close(tensor, expected, rtol=1e-5, atol=1e-7)
+    assert not torch.equal(weights(trained)["classifier.weight"], steps[-1]["classifier.weight"])
 
 
 def test_a_warm_start_goes_on_from_the_vanilla_model(documents, tiny_settings, tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from masker.classifier import MaskerClassifier, Prediction
 from masker.config import DataSettings, build_settings
 from masker.data import Documents, detection_split, read_documents, subsample
 from masker.errors import ConfigError
-from masker.experiments.paper_detection import paper_detection
+from masker.experiments.paper_settings import paper_settings
 from masker.progress import progress_bar
 from masker.provenance import provenance
 
@@ -94,7 +94,7 @@ def run_demo(output: str | Path) -> DemoResult:
     for method in ("vanilla", "masker"):
         keywords = {} if method == "vanilla" else {"attention_model": str(folder / "vanilla")}
         layers = DEMO_SETTINGS, {"training": {"method": method}, "keywords": keywords}
-        settings = build_settings(paper_detection(method) if method == "vanilla" else None, *layers)
+        settings = build_settings(paper_settings(method) if method == "vanilla" else None, *layers)
         work = folder / f"{method}.partial"
         work.mkdir(parents=True, exist_ok=True)
         model = MaskerClassifier.from_settings(settings).fit_documents(data.train, settings, work)

@@ -17,7 +17,7 @@ from typing import Any
 from masker.config import Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
-from masker.experiments.paper_detection import paper_detection, without_paper_detection
+from masker.experiments.paper_settings import paper_settings, without_paper_settings
 from masker.experiments.recipe import Backbone, Recipe, RelianceOptions, Scale, Source, System
 from masker.experiments.selection import SELECTION_SEED, plan_selection
 from masker.experiments.stages import Graph, Stage, make_stage
@@ -202,7 +202,7 @@ class _Planner:
         parents = []
         if settings.keywords.source == "attention":
             parents = [self._train(data, vanilla, f"vanilla for {title}").id]
-        stored = without_paper_detection(chooser.model_dump(mode="json"))
+        stored = without_paper_settings(chooser.model_dump(mode="json"))
         inputs = {"data": data, "settings": stored, **_contents(chooser)}
         seconds = cost.scoring_seconds([[data]] if parents else [], settings)
         return self.graph.add(make_stage("keywords", inputs, parents, title=f"keywords {title}", seconds=seconds))
@@ -234,7 +234,7 @@ def run_settings(
     name = next((name for name, known in recipe.systems.items() if known is system), method)
     epochs = backbone.epochs.get(name, backbone.epochs.get(method))
     return build_settings(
-        paper_detection(method),
+        paper_settings(method),
         recipe.settings,
         scale.settings,
         backbone.settings,
@@ -256,7 +256,11 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
             "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
             "model": settings.model.model_dump(),
             "loss": {"class_weights": settings.loss.class_weights},
-            "training": {**settings.training.model_dump(), "method": "vanilla", "warm_start": False, "epochs": epochs},
+            "training": {
+                **settings.training.model_dump(exclude={"warm_start", "averaged_share"}),
+                "method": "vanilla",
+                "epochs": epochs,
+            },
             "detection": settings.detection.model_dump(exclude={"rule"}),
         },
         preset="ood",
@@ -265,7 +269,7 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
 
 def _with_epochs(settings: Settings) -> dict[str, Any]:
     """The settings for JSON, the number of epochs written out: a default may change, a result may not."""
-    content = without_paper_detection(settings.model_dump(mode="json"))
+    content = without_paper_settings(settings.model_dump(mode="json"))
     content["training"]["epochs"] = settings.epochs
     return content
 

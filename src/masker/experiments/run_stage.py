@@ -11,7 +11,7 @@ from typing import Any
 from masker.classifier import MaskerClassifier
 from masker.config import LINEAR_METHODS, Settings
 from masker.experiments import analyses
-from masker.experiments.paper_detection import with_paper_detection
+from masker.experiments.paper_settings import with_paper_settings
 from masker.experiments.recipe import RelianceOptions
 from masker.experiments.reliance import audit_reliance
 from masker.experiments.selection import read_selections
@@ -175,7 +175,7 @@ def _reliance(stage: Stage, partial: Path, output: Path) -> Result:
 
 
 def _settings(stage: Stage) -> Settings:
-    return Settings.model_validate(with_paper_detection(stage.inputs["settings"]))
+    return Settings.model_validate(with_paper_settings(stage.inputs["settings"]))
 
 
 def _with_keywords(settings: Settings, **values: str) -> Settings:

@@ -235,6 +235,7 @@ def _train_stage(
         Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views, bias_logits),
         epochs,
         stage,
+        settings.training.averaged_share if stage == "masker" else 0.0,
     )
     if start == finished.name:
         network.load_state_dict(load_file(finished))

@@ -25,6 +25,7 @@ from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
 from masker.training import state as run_state
 from masker.training.arguments import training_arguments
+from masker.training.averaging import WeightAverage
 from masker.training.batches import LengthGroupedBatches
 from masker.training.progress import ProgressCallback
 
@@ -61,10 +62,12 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         settings: All settings of the run.
         folder: Where checkpoints go.
         train: Encoded training documents.
-        validation: Encoded validation documents; the checkpoint that does best on them is the result.
+        validation: Encoded validation documents; the checkpoint that does best on them is the result, unless weights
+            are averaged.
         collator: Makes the training batches.
         epochs: How many passes over ``train``.
         title: Name of the progress bar.
+        averaged_share: Of the steps, how many at the end give the resulting weights, which are their mean.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         collator: Collator,
         epochs: int,
         title: str,
+        averaged_share: float = 0.0,
     ) -> None:
         self.settings = settings
         self.collator = collator
@@ -96,6 +100,9 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             callbacks=[ProgressCallback(title), _EpochCallback(collator, self.batches)],
         )
         self.remove_callback(PrinterCallback)  # it prints to stdout
+        self.average = WeightAverage(network, averaged_share) if averaged_share > 0 else None
+        if self.average is not None:
+            self.add_callback(self.average)
         # Makes the Trainer hand the number of documents of a whole accumulated batch to compute_loss.
         self.model_accepts_loss_kwargs = True
         self.class_weights: torch.Tensor | None = None
@@ -271,6 +278,13 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             self._terms, self._term_count = dict.fromkeys(self._terms, 0.0), 0
         super().log(logs, start_time)
 
+    def _load_best_model(self) -> None:
+        """Called when training is over, for the weights that it comes to."""
+        if self.average is None:
+            super()._load_best_model()
+        else:
+            self.average.apply()
+
     # Checkpoints without pickle: the Trainer would write and read these parts with torch.save and torch.load.
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
@@ -282,10 +296,14 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
         if self.args.should_save:
             run_state.save_optimizer(Path(output_dir), self.optimizer, self.lr_scheduler)
+            if self.average is not None:
+                self.average.save(Path(output_dir))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:
             run_state.load_optimizer(Path(checkpoint), self.optimizer, self.lr_scheduler)
+            if self.average is not None:
+                self.average.load(Path(checkpoint))
 
     def _save_rng_state(self, output_dir: str) -> None:
         run_state.save_random_state(Path(output_dir), self.args.process_index)

@@ -1,9 +1,9 @@
-"""Recipes detect as the paper does, and say so only where they do not."""
+"""Recipes do as the paper does, and say so only where they do not."""
 
 import pytest
 
 from masker.config import METHODS_WITH_SCORE, Settings, build_settings
-from masker.experiments.paper_detection import paper_detection, with_paper_detection, without_paper_detection
+from masker.experiments.paper_settings import paper_settings, with_paper_settings, without_paper_settings
 from masker.experiments.plan import run_settings, vanilla_settings
 from masker.experiments.recipe import load_recipe, recipe_names
 
@@ -19,6 +19,7 @@ def test_every_run_of_every_recipe_has_the_papers_score(name):
                     own = settings.training.method in METHODS_WITH_SCORE
                     assert settings.detection.score == ("auto" if own else "max-prob")
                     assert settings.data.calibration_share == 0.0 and not settings.detection.calibrate_confidence
+                    assert settings.training.averaged_share == 0.0 and not settings.training.warm_start
                     if settings.training.method == "masker":
                         vanilla = vanilla_settings(settings, 1)
                         assert vanilla.detection.score == "max-prob" and vanilla.data.calibration_share == 0.0
@@ -26,14 +27,14 @@ def test_every_run_of_every_recipe_has_the_papers_score(name):
 
 @pytest.mark.parametrize("method", ["masker", "openmax", "doc"])
 def test_what_is_the_papers_is_left_out_and_comes_back(method):
-    settings = build_settings(paper_detection(method), {"training": {"method": method}}).model_dump(mode="json")
-    short = without_paper_detection(settings)
+    settings = build_settings(paper_settings(method), {"training": {"method": method}}).model_dump(mode="json")
+    short = without_paper_settings(settings)
     assert set(short["detection"]) == {"false_alarm_rate", "rule"} and "calibration_share" not in short["data"]
-    assert Settings.model_validate(with_paper_detection(short)).model_dump(mode="json") == settings
+    assert Settings.model_validate(with_paper_settings(short)).model_dump(mode="json") == settings
 
 
 def test_what_differs_is_named():
-    settings = build_settings(paper_detection("masker"), {"detection": {"score": "auto", "bank": 7}})
-    short = without_paper_detection(settings.model_dump(mode="json"))
+    settings = build_settings(paper_settings("masker"), {"detection": {"score": "auto", "bank": 7}})
+    short = without_paper_settings(settings.model_dump(mode="json"))
     assert short["detection"]["score"] == "auto" and short["detection"]["bank"] == 7
-    assert Settings.model_validate(with_paper_detection(short)) == settings
+    assert Settings.model_validate(with_paper_settings(short)) == settings

@@ -1,0 +1,49 @@
+"""The mean of weights, by hand."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from masker.training.averaging import WeightAverage
+
+
+def follow(average: WeightAverage, network: nn.Module, steps: range, total: int = 4) -> None:
+    """After step t the weights are t and 10 t."""
+    for step in steps:
+        with torch.no_grad():
+            network.weight.copy_(torch.tensor([[step, 10.0 * step]]))
+        average.on_step_end(None, SimpleNamespace(global_step=step, max_steps=total), None)
+
+
+@pytest.mark.parametrize(
+    ("share", "mean"),
+    [
+        (0.5, [3.5, 35.0]),  # steps 3 and 4
+        (1.0, [2.5, 25.0]),
+        (0.25, [4.0, 40.0]),
+        (0.01, [4.0, 40.0]),  # never less than the last step
+        (0.6, [3.0, 30.0]),  # of 2.4 steps the begun one counts
+    ],
+)
+def test_the_mean_over_the_last_share_of_the_steps(share, mean):
+    network = nn.Linear(2, 1, bias=False)
+    average = WeightAverage(network, share)
+    follow(average, network, range(1, 5))
+    assert network.weight.tolist() == [[4.0, 40.0]]
+    average.apply()
+    assert network.weight.tolist() == [mean]
+
+
+@pytest.mark.parametrize("stop", [1, 2, 3])
+def test_it_goes_on_where_it_was_saved(tmp_path, stop):
+    network = nn.Linear(2, 1, bias=False)
+    first = WeightAverage(network, 0.75)
+    follow(first, network, range(1, stop + 1))
+    first.save(tmp_path)
+    second = WeightAverage(network, 0.75)
+    second.load(tmp_path)
+    follow(second, network, range(stop + 1, 5))
+    second.apply()
+    assert network.weight.tolist() == [[3.0, 30.0]]
