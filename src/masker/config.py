@@ -45,7 +45,10 @@ METHODS_WITH_SCORE: tuple[Method, ...] = ("openmax", "doc", "ocsvm", "linear")
 METHODS_WITH_RULE: tuple[Method, ...] = ("doc", "ocsvm")
 
 #: Training as in the paper, where a default of ours differs.
-_PAPER: dict[str, dict[str, Any]] = {"masking": {"context": "mask"}, "training": {"warm_start": False, "averaged_share": 0.0}}
+_PAPER: dict[str, dict[str, Any]] = {
+    "masking": {"context": "mask"},
+    "training": {"warm_start": False, "averaged_share": 0.0},
+}
 #: The same with the paper's regulariser weights for its two kinds of task (section "Experimental setup").
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "ood": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-3}, **_PAPER},
