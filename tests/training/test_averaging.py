@@ -32,7 +32,7 @@ def test_the_mean_over_the_last_share_of_the_steps(share, mean):
     average = WeightAverage(network, share)
     follow(average, network, range(1, 5))
     assert network.weight.tolist() == [[4.0, 40.0]]
-    average.apply()
+    average.on_train_end(None, None, None)
     assert network.weight.tolist() == [mean]
 
 
@@ -45,5 +45,5 @@ def test_it_goes_on_where_it_was_saved(tmp_path, stop):
     second = WeightAverage(network, 0.75)
     second.load(tmp_path)
     follow(second, network, range(stop + 1, 5))
-    second.apply()
+    second.on_train_end(None, None, None)
     assert network.weight.tolist() == [[3.0, 30.0]]

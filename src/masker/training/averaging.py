@@ -37,8 +37,8 @@ class WeightAverage(TrainerCallback):  # type: ignore[misc]
         if state.global_step > (1 - self.share) * state.max_steps:
             self._mean.update_parameters(self.network)
 
-    def apply(self) -> None:
-        """Give the network the mean."""
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Give the network the mean, whichever checkpoint did best on the way."""
         self.network.load_state_dict(self._mean.module.state_dict())
 
     def save(self, folder: Path) -> None:

@@ -278,13 +278,6 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             self._terms, self._term_count = dict.fromkeys(self._terms, 0.0), 0
         super().log(logs, start_time)
 
-    def _load_best_model(self) -> None:
-        """Called when training is over, for the weights that it comes to."""
-        if self.average is None:
-            super()._load_best_model()
-        else:
-            self.average.apply()
-
     # Checkpoints without pickle: the Trainer would write and read these parts with torch.save and torch.load.
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
