@@ -13,13 +13,15 @@ from masker.errors import ConfigError
 from masker.modeling.precision import use_bf16
 
 
-def training_arguments(settings: Settings, folder: Path, epochs: int) -> TrainingArguments:
+def training_arguments(settings: Settings, folder: Path, epochs: int, *, averaged: bool = False) -> TrainingArguments:
     """The arguments of a stage.
 
     Args:
         settings: All settings.
         folder: Where checkpoints go.
         epochs: Of this stage.
+        averaged: Whether the mean over many steps is the result. It makes up for a learning rate that stays as it is,
+            and such a rate goes further in as many steps.
 
     Raises:
         ConfigError: When a place to report to is not installed.
@@ -32,6 +34,7 @@ def training_arguments(settings: Settings, folder: Path, epochs: int) -> Trainin
         per_device_train_batch_size=-(-training.batch_size // processes.count()),
         gradient_accumulation_steps=training.gradient_accumulation,
         learning_rate=training.learning_rate,
+        lr_scheduler_type="constant_with_warmup" if averaged else "linear",
         weight_decay=training.weight_decay,
         max_grad_norm=training.max_grad_norm,
         warmup_steps=training.warmup_fraction if training.warmup_fraction < 1 else 0.999,

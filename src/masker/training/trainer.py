@@ -92,7 +92,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         regression = settings.model.head == "regression"
         super().__init__(
             model=network,
-            args=training_arguments(settings, folder, epochs),
+            args=training_arguments(settings, folder, epochs, averaged=averaged_share > 0),
             train_dataset=train,
             eval_dataset=validation,
             data_collator=collator,
