@@ -137,8 +137,9 @@ class TrainingSettings(_Section):
 
     method: Method = "masker"
     epochs: int | None = Field(default=None, ge=1)
-    #: MASKER's weights are their mean over this last share of its steps; 0 takes the best checkpoint. A mean over the
-    #: way to the end does better on text from another domain than its end does; see docs/quality.md.
+    #: MASKER's weights are their mean over this last share of its steps, and its learning rate stays as it is; with 0
+    #: the rate falls and the best checkpoint is taken. The mean does better on text from another domain; see
+    #: docs/quality.md.
     averaged_share: float = Field(default=0.5, ge=0.0, le=1.0)
     #: Whether MASKER goes on from the vanilla stage instead of starting from the encoder.
     warm_start: bool = False

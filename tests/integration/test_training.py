@@ -64,15 +64,17 @@ def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path
 
 
 def test_masker_is_the_mean_of_its_last_steps(documents, tiny_settings, tmp_path, monkeypatch):
-    """The share of the steps that count, none before; the vanilla stage is no mean."""
+    """The share of the steps that count, none before, at a rate that stays; the vanilla stage is no mean."""
     from masker.training.trainer import MaskerTrainer
 
     seen: dict[str, list[dict[str, torch.Tensor]]] = {"vanilla": [], "masker": []}
+    rates: dict[str, list[float]] = {"vanilla": [], "masker": []}
     original = MaskerTrainer.log
 
     def log(self, logs, start_time=None):  # after each step
         if "loss" in logs:
             stage = "vanilla" if self.average is None else "masker"
+            rates[stage].append(logs["learning_rate"])
             state = self.model.classifier.state_dict()
             seen[stage].append({name: tensor.detach().clone() for name, tensor in state.items()})
         original(self, logs, start_time)
@@ -80,6 +82,7 @@ def test_masker_is_the_mean_of_its_last_steps(documents, tiny_settings, tmp_path
     monkeypatch.setattr(MaskerTrainer, "log", log)
     training = {"epochs": 2, "logging_steps": 1, "averaged_share": 0.5}
     trained = train_method(documents, CLASSES, tiny_settings(training=training), tmp_path / "work")
+    assert rates["masker"][-1] == max(rates["masker"]) and rates["vanilla"][-1] < max(rates["vanilla"])
     steps = seen["masker"]
     assert len(steps) == len(seen["vanilla"]) > 2
     counted = steps[len(steps) // 2 :]
