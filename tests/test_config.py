@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from masker.config import (
+    AVERAGED_SHARE,
     CONVOLUTION_EPOCHS,
     MASKER_EPOCHS,
     METHOD_HEADS,
@@ -58,7 +59,14 @@ def test_epochs_follow_the_method_unless_named():
 def test_vanilla_stage_has_half_the_epochs(epochs, stage):
     settings = {"training": {"epochs": epochs}}
     assert build_settings(settings, preset="ood").vanilla_stage_epochs == stage
-    assert build_settings(settings).vanilla_stage_epochs == epochs, "a warm start goes on with as many again"
+    assert build_settings(settings).vanilla_stage_epochs == epochs, "averaged weights need no longer training"
+
+
+def test_weights_are_averaged_for_masker_unless_named():
+    assert build_settings().averaged_share == AVERAGED_SHARE > 0
+    assert build_settings(preset="ood").averaged_share == 0
+    assert build_settings({"training": {"method": "vanilla"}}).averaged_share == 0
+    assert build_settings({"training": {"method": "vanilla", "averaged_share": 0.25}}).averaged_share == 0.25
 
 
 def test_other_methods_with_a_keyword_stage_train_it_as_long_as_themselves():

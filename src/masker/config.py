@@ -31,6 +31,8 @@ METHOD_HEADS: dict[Method, tuple[Head, ...]] = {
 }
 #: Methods that train no network: a linear classifier on vectors that are computed once.
 LINEAR_METHODS: tuple[Method, ...] = ("ocsvm", "linear")
+#: Methods that are trained with keywords.
+KEYWORD_METHODS: tuple[Method, ...] = ("masker", "residual")
 #: Out-of-distribution scores; see docs/scores.md. ``auto`` joins several, chosen on held-out documents.
 ScoreName = Literal[
     "auto", "max-prob", "max-logit", "energy", "entropy",
@@ -59,6 +61,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 #: from the vanilla stage, or with averaged weights, MASKER takes as many as vanilla.
 VANILLA_EPOCHS = 3
 MASKER_EPOCHS = 6
+#: Share of the last steps whose weights are averaged when the user names none; MASKER only.
+AVERAGED_SHARE = 0.5
 #: A convolutional network is trained from scratch, and a pass over the data costs little.
 CONVOLUTION_EPOCHS = 10
 
@@ -137,10 +141,9 @@ class TrainingSettings(_Section):
 
     method: Method = "masker"
     epochs: int | None = Field(default=None, ge=1)
-    #: MASKER's weights are their mean over this last share of its steps, and its learning rate stays as it is; with 0
-    #: the rate falls and the best checkpoint is taken. The mean does better on text from another domain; see
-    #: docs/quality.md.
-    averaged_share: float = Field(default=0.5, ge=0.0, le=1.0)
+    #: The final model's weights are their mean over this last share of its steps, and the learning rate stays as it is;
+    #: with 0 the rate falls and the best checkpoint is taken. See docs/quality.md.
+    averaged_share: float | None = Field(default=None, ge=0.0, le=1.0)
     #: Whether MASKER goes on from the vanilla stage instead of starting from the encoder.
     warm_start: bool = False
     #: Documents of one batch over all processes together: how many processes train changes the speed, not the result.
@@ -292,10 +295,17 @@ class Settings(_Section):
         return (self.epochs + 1) // 2 if self._takes_twice else self.epochs
 
     @property
+    def averaged_share(self) -> float:
+        """Share of the last steps of the final model whose weights are averaged."""
+        if self.training.averaged_share is not None:
+            return self.training.averaged_share
+        return AVERAGED_SHARE if self.training.method == "masker" else 0.0
+
+    @property
     def _takes_twice(self) -> bool:
         """Whether MASKER is trained for twice as many epochs as its vanilla stage, as in the paper."""
         training = self.training
-        return training.method == "masker" and not training.warm_start and training.averaged_share == 0
+        return training.method == "masker" and not training.warm_start and self.averaged_share == 0
 
 
 def build_settings(

@@ -68,6 +68,16 @@ def write_predictions(
         )
 
 
+def check_rejects(classifier: MaskerClassifier) -> None:
+    """Refuse ``--reject`` for a model that never rejects.
+
+    Raises:
+        ConfigError: For a regression.
+    """
+    if classifier.is_regression:
+        raise ConfigError("a regression has no classes to be out of; leave --reject out")
+
+
 def predict_source(
     classifier: MaskerClassifier,
     data: str,
@@ -85,8 +95,8 @@ def predict_source(
     ``advance`` hears how many rows were predicted. ``one_of_many``: the source is a file among others, which may have
     no row to predict.
     """
-    if reject and classifier.is_regression:
-        raise ConfigError("a regression has no classes to be out of; leave --reject out")
+    if reject:
+        check_rejects(classifier)
     source = stream_rows(data, settings, every_value=not one_of_many)
     if one_of_many:
         source = _if_any(source)

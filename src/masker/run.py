@@ -175,8 +175,9 @@ def calibrate_run(
 
 
 def _read_texts(source: str, settings: DataSettings) -> list[Text]:
-    """Texts of another source; ``--where`` is for the main one."""
-    return texts_of(read_documents(source, settings.model_copy(update={"where": None}), require_labels=False))
+    """Texts of another source; ``--where`` and ``--limit`` are for the main one."""
+    whole = settings.model_copy(update={"where": None, "limit": None})
+    return texts_of(read_documents(source, whole, require_labels=False))
 
 
 def _shared_texts(source: str, settings: DataSettings) -> list[Text]:

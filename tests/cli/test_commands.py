@@ -213,6 +213,11 @@ def test_pairs_and_regression(place, tiny_backbones, tmp_path):
     row = json.loads(run("predict", str(tmp_path / "scores"), str(data), "--limit", "1").stdout)
     assert isinstance(row["label"], float) and row["is_ood"] is None
     assert "leave --reject out" in one_line_any(run("predict", str(tmp_path / "scores"), str(data), "--reject"))
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        write_jsonl(tmp_path / "in" / f"{name}.jsonl", texts, scores, pairs)
+    shards = [str(tmp_path / "scores"), str(tmp_path / "in"), "--engine", "local", "--output", str(tmp_path / "out")]
+    assert "leave --reject out" in one_line_any(run("predict", *shards, "--reject"))
     report = json.loads(run("evaluate", str(tmp_path / "scores"), str(data), "--json").stdout)
     assert {"pearson", "spearman", "mse"} == set(report["regression"])
     assert "without --ood" in one_line_any(run("evaluate", str(tmp_path / "scores"), str(data), "--ood", str(data)))

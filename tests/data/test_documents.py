@@ -109,6 +109,9 @@ def test_labels_that_may_be_there_are_there_for_all_rows_or_for_none():
         collect(["x", None, "y"], required=None)
     kept = collect(["x", None, "y"], required=None, skip_invalid=True)
     assert (kept.texts, kept.labels, kept.skipped) == (["text 0", "text 2"], ["x", "y"], 1)
+    kept = collect([None, "x", None, "y", "z"], required=None, skip_invalid=True, limit=2)
+    assert (kept.labels, kept.skipped) == (["x", "y"], 2), "the limit counts rows that stay"
+    assert len(collect([None, None, None], required=None, limit=2)) == 2
 
 
 def test_check_classes_wants_two_classes():

@@ -13,7 +13,7 @@ def test_every_run_of_every_recipe_has_the_papers_score(name):
     recipe = load_recipe(name)
     for scale in map(recipe.scale, recipe.scales):
         for source in recipe.sources.values():
-            for system in recipe.systems.values():
+            for system in recipe.systems:
                 for backbone in scale.backbones.values():
                     settings = run_settings(recipe, scale, source, system, backbone, 0)
                     own = settings.training.method in METHODS_WITH_SCORE

@@ -35,7 +35,7 @@ def test_settings_are_valid_at_every_scale(name, scale_name):
     assert recipe.name == name
     scale = recipe.scale(scale_name)
     for source in recipe.sources.values():
-        for system in recipe.systems.values():
+        for system in recipe.systems:
             for backbone in scale.backbones.values():
                 settings = run_settings(recipe, scale, source, system, backbone, 3)
                 assert settings.training.seed == 3

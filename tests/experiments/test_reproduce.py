@@ -95,9 +95,7 @@ def test_shared_stages_give_what_a_run_alone_gives(corpora, tiny_recipe, tmp_pat
     shared = tmp_path / "out" / "stages" / graph.stages[evaluation].depends_on[0] / "model"
     recipe = load_recipe(path)
     scale = recipe.scale("small")
-    settings = run_settings(
-        recipe, scale, recipe.sources["Newsgroup"], recipe.systems["masker"], scale.backbones["BERT"], 0
-    )
+    settings = run_settings(recipe, scale, recipe.sources["Newsgroup"], "masker", scale.backbones["BERT"], 0)
     alone = train_run("topics:train", tmp_path / "alone", settings)
     assert (shared / "model.safetensors").read_bytes() == (alone.folder / "model.safetensors").read_bytes()
     one, other = (json.loads((folder / "masker.json").read_text()) for folder in (shared, alone.folder))

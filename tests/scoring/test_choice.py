@@ -7,7 +7,9 @@ from masker.config import build_settings
 from masker.data.encoding import Encoded
 from masker.keywords import Keyword, KeywordSet
 from masker.modeling.scorer import Outputs
+from masker.scoring import choice
 from masker.scoring.choice import GUARDS, LEADS, choose, left_out_auroc, views_auroc
+from masker.scoring.joint import JointScore
 from masker.scoring.known import gather
 from masker.scoring.network_scores import LOGIT_SCORES, make_score
 from masker.scoring.stand_ins import stand_in_documents
@@ -73,6 +75,23 @@ def test_with_two_classes_the_guard_may_count_from_the_start(style, offset):
     lead, guard = recipe.offsets
     assert recipe.offsets == {lead: 0.0, guard: pytest.approx(offset)}
     assert {f"{lead} + {guard}", f"{lead} + {guard} in full"} <= set(recipe.evidence)
+
+
+def test_one_way_to_guard_that_is_no_worse_is_enough(monkeypatch):
+    """By hand: the lead 0.898, guarded 0.895, guarded in full 0.900. Only the last is no worse than the lead."""
+
+    def told(score, held_out, stand_ins):
+        if not isinstance(score, JointScore):
+            return {"view": 0.898}
+        in_full = all(offset == 0 for _, offset in score._joint._parts.values())
+        return {"view": 0.9 if in_full else 0.895}
+
+    monkeypatch.setattr(choice, "views_auroc", told)
+    train, labels = documents(300, 0)
+    two = Outputs(train.logits[:, :2], train.features)
+    known = gather([two], labels % 2, 2, ["cls", "middle"], 200, 0)
+    recipe = choose(known, two, labels % 2, {"view": two}, SETTINGS)
+    assert len(recipe.offsets) == 2 and set(recipe.offsets.values()) == {0.0}
 
 
 def test_a_guard_that_does_harm_is_left_out(known):

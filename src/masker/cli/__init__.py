@@ -68,7 +68,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted; run the same command again: training goes on where it was, other work starts anew", 130)
+        _fail("interrupted; run the same command again: what was finished or saved is kept", 130)
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _fail(f"{error.strerror or error}{place}; nothing was lost, fix it and run the same command again", 2)

@@ -50,12 +50,13 @@ def train(
     settings = build_from_options(options, detection=detection)
 
     from masker import processes
+    from masker.config import KEYWORD_METHODS
     from masker.errors import ConfigError
     from masker.report.console import print_training
     from masker.run import train_run
 
     method = settings.training.method
-    if keywords is not None and method not in ("masker", "residual"):
+    if keywords is not None and method not in KEYWORD_METHODS:
         logging.getLogger("masker").warning("--keywords is not used: method %s has no keyword stage", method)
     if settings.model.head == "regression" and any(value is not None for value in detection.values()):
         raise ConfigError(

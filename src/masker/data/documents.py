@@ -169,6 +169,7 @@ def collect_documents(
     lines: list[int] = []
     blank: list[int] = []
     unlabelled: list[int] = []
+    labelled = 0
     for row in rows:
         label = _score(row.label) if numeric_labels else as_class_name(row.label)
         if not row.text.strip() or (row.pair is not None and not row.pair.strip()):
@@ -180,12 +181,14 @@ def collect_documents(
         else:
             texts.append(row.text)
             labels.append(label)
+            labelled += label is not None
             lines.append(row.line)
             if row.pair is not None:
                 pairs.append(row.pair)
-        if len(texts) == settings.limit:
+        # Where labels turn up, rows without one are left out below.
+        if (labelled if require_labels is None and labelled else len(texts)) == settings.limit:
             break
-    if require_labels is None and any(label is not None for label in labels):
+    if require_labels is None and labelled:
         kept = [place for place, label in enumerate(labels) if label is not None]
         unlabelled = [lines[place] for place, label in enumerate(labels) if label is None]
         texts, labels = [texts[place] for place in kept], [labels[place] for place in kept]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from masker.config import Settings, build_settings
+from masker.config import KEYWORD_METHODS, Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
 from masker.experiments.paper_settings import paper_settings, without_paper_settings
@@ -28,7 +28,6 @@ from masker.shards.files import folder_sha256
 #: Bootstrap resamples behind each interval of an evaluation.
 RESAMPLES = 1000
 #: Methods that choose keywords; attention keywords need a vanilla model first.
-KEYWORD_METHODS = ("masker", "residual")
 _OWN_OPTIONS = {
     "model.backbone": "--backbone",
     "training.seed": "--seeds",
@@ -143,7 +142,7 @@ class _Planner:
         backbone: Backbone,
         seed: int,
     ) -> Run:
-        settings = run_settings(self.recipe, self.scale, source, system, backbone, seed, self.overrides)
+        settings = run_settings(self.recipe, self.scale, source, system_name, backbone, seed, self.overrides)
         class_seed = seed if self.recipe.split_by_seed else SELECTION_SEED
         data = self._select(source.train, self.scale.train_documents, class_seed)
         where = " · ".join((source_name, *([Path(backbone.model).name] if column else []), f"seed {seed}"))
@@ -211,8 +210,8 @@ class _Planner:
         self, data: dict[str, Any], source: Source, backbone: Backbone, seed: int, where: str
     ) -> Stage:
         """The keywords that the first system which trains with keywords is given, for all systems to be audited on."""
-        for name, system in self.recipe.systems.items():
-            settings = run_settings(self.recipe, self.scale, source, system, backbone, seed, self.overrides)
+        for name in self.recipe.systems:
+            settings = run_settings(self.recipe, self.scale, source, name, backbone, seed, self.overrides)
             if settings.training.method in KEYWORD_METHODS:
                 return self._keywords(data, settings, f"{name} · {where}")
         raise ConfigError(f"the analysis 'reliance' needs a system of method {' or '.join(KEYWORD_METHODS)}")
@@ -222,17 +221,17 @@ def run_settings(
     recipe: Recipe,
     scale: Scale,
     source: Source,
-    system: System,
+    system_name: str,
     backbone: Backbone,
     seed: int,
     overrides: Sequence[str] = (),
 ) -> Settings:
-    """The settings of one run: the paper's detection, then recipe, scale, encoder, source, system, overrides, seed."""
+    """The settings of one run: what the paper does, then recipe, scale, encoder, source, system, overrides, seed."""
+    system = recipe.systems[system_name]
     levels = (system.settings, source.settings, backbone.settings, scale.settings, recipe.settings)
     methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
     method = str(next(methods, "masker"))
-    name = next((name for name, known in recipe.systems.items() if known is system), method)
-    epochs = backbone.epochs.get(name, backbone.epochs.get(method))
+    epochs = backbone.epochs.get(system_name, backbone.epochs.get(method))
     return build_settings(
         paper_settings(method),
         recipe.settings,
@@ -257,7 +256,8 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
             "model": settings.model.model_dump(),
             "loss": {"class_weights": settings.loss.class_weights},
             "training": {
-                **settings.training.model_dump(exclude={"warm_start", "averaged_share"}),
+                **settings.training.model_dump(exclude={"warm_start"}),
+                "averaged_share": settings.averaged_share if settings.training.method == "vanilla" else 0.0,
                 "method": "vanilla",
                 "epochs": epochs,
             },

@@ -11,7 +11,7 @@ from masker.classifier import MaskerClassifier
 from masker.config import DataSettings
 from masker.errors import DataError, MaskerError, ModelError
 from masker.modeling.onnx_runtime import file_sha256
-from masker.predictions import predict_source
+from masker.predictions import check_rejects, predict_source
 from masker.provenance import provenance
 from masker.ray_cluster import limit_threads
 from masker.shards.files import Shard, finished_rows, folder_sha256, forget_origin, write_origin
@@ -138,5 +138,7 @@ class ShardWorker:
             # Another machine may have another folder under the same path.
             if self.threads is not None and folder_sha256(self.job.model) != self.job.model_sha256:
                 raise ModelError(f"'{self.job.model}' is not the same model on all machines; put it on shared storage")
+            if job.reject:
+                check_rejects(classifier)
             self._classifier = classifier
         return self._classifier

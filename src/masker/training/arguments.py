@@ -47,7 +47,7 @@ def training_arguments(settings: Settings, folder: Path, epochs: int, *, average
         save_strategy="epoch",
         # The newest checkpoint for resuming and the best one so far.
         save_total_limit=2,
-        load_best_model_at_end=True,
+        load_best_model_at_end=not averaged,
         metric_for_best_model="selection",
         greater_is_better=True,
         logging_steps=training.logging_steps,

@@ -38,7 +38,7 @@ class WeightAverage(TrainerCallback):  # type: ignore[misc]
             self._mean.update_parameters(self.network)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Give the network the mean, whichever checkpoint did best on the way."""
+        """Give the network the mean."""
         self.network.load_state_dict(self._mean.module.state_dict())
 
     def save(self, folder: Path) -> None:

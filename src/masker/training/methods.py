@@ -224,7 +224,7 @@ def _train_stage(
     reconstruct = views is not None and views.keyword_view and settings.loss.keyword_view == "reconstruct"
     network = MaskerNetwork(backbone.classifier, len(keywords.target_ids) if reconstruct and keywords else 0)
     folder = work / stage
-    finished = folder / "best.safetensors"
+    finished = folder / "result.safetensors"
     start = processes.first_only(lambda: _open_stage(folder, finished))
     trainer = MaskerTrainer(
         network,
@@ -235,7 +235,7 @@ def _train_stage(
         Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views, bias_logits),
         epochs,
         stage,
-        settings.training.averaged_share if stage == "masker" else 0.0,
+        settings.averaged_share if stage == settings.training.method else 0.0,  # not for a stage on the way
     )
     if start == finished.name:
         network.load_state_dict(load_file(finished))
