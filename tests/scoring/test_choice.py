@@ -94,6 +94,17 @@ def test_one_way_to_guard_that_is_no_worse_is_enough(monkeypatch):
     assert len(recipe.offsets) == 2 and set(recipe.offsets.values()) == {0.0}
 
 
+@pytest.mark.parametrize(("better", "lead"), [(0.015, "scaled-mahalanobis"), (0.025, "mahalanobis")])
+def test_distances_that_are_nearly_level_go_by_preference(known, monkeypatch, better, lead):
+    def told(score, held_out, stand_ins):
+        return {"view": {"scaled-mahalanobis": 0.9, "mahalanobis": 0.9 + better}.get(score.name, 0.5)}
+
+    monkeypatch.setattr(choice, "views_auroc", told)
+    monkeypatch.setattr(choice, "left_out_auroc", lambda *args: {})
+    held_out, labels = documents(90, 1)
+    assert next(iter(choose(known, held_out, labels, {"view": held_out}, SETTINGS).offsets)) == lead
+
+
 def test_a_guard_that_does_harm_is_left_out(known):
     """Logits tell, and the middle layers of stand-ins are all the same and usual: a guard rejects documents only."""
     held_out, labels = documents(90, 1)
