@@ -47,7 +47,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         head: ``one-vs-rest``, ``multi-class`` or ``regression``; ``None`` takes 1-vs-rest, or what the method needs.
         keywords: ``attention``, ``frequency``, ``random`` or a file of words.
         backbone: Embedded name, hub id or folder.
-        epochs: Passes over the data (MASKER's keyword stage takes as many); ``None`` takes what suits the method.
+        epochs: Passes over the data of the final model; ``None`` takes what suits the method and preset.
         max_length: Tokens of a document that are read.
         seed: Same seed, same machine: same model.
         false_alarm_rate: Share of in-distribution texts that may be called out-of-distribution.

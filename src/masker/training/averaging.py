@@ -1,7 +1,7 @@
 """The mean of a network's weights over the last steps of its training.
 
-The last weights follow the last batches. Their mean over many steps lies in the middle of the region that training
-ended in, and leans less on what only these documents have (stochastic weight averaging, Izmailov et al. 2018).
+The last weights follow the last batches; their mean over many steps lies in the middle of the region that training
+ended in (stochastic weight averaging, Izmailov et al. 2018). What it is worth is measured in docs/quality.md.
 """
 
 from __future__ import annotations
