@@ -27,7 +27,7 @@ def tiny_model(folder: Path) -> Path:
 
     from masker.classifier import MaskerClassifier
     from masker.config import build_settings
-    from masker.data import Documents
+    from masker.documents import Documents
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     words = [f"word{n}" for n in range(2000)]
@@ -101,7 +101,7 @@ def prediction_memory(folder: Path, rows: int) -> dict[str, Any]:
     script = (
         "from benchmarks.growth import peak_kb\n"
         "from masker.config import DataSettings\n"
-        "from masker.predictions import write_predictions\n"
+        "from masker.commands.predict import write_predictions\n"
         f"n = write_predictions({str(folder)!r}, {str(data)!r}, DataSettings(), output={str(data) + '.out'!r})\n"
         "print(n, peak_kb())\n"
     )
@@ -127,7 +127,7 @@ def training_memory(folder: Path) -> dict[str, Any]:
             "from benchmarks.growth import made_up_texts, peak_kb\n"
             "from masker.classifier import MaskerClassifier\n"
             "from masker.config import build_settings\n"
-            "from masker.data import Documents\n"
+            "from masker.documents import Documents\n"
             f"settings = build_settings({{'model': {{'backbone': {str(folder / 'encoder')!r}, 'max_length': 64}},"
             " 'training': {'method': 'masker', 'epochs': 1, 'batch_size': 64},"
             " 'keywords': {'source': 'frequency'}})\n"

@@ -8,10 +8,10 @@ import torch
 from benchmarks.measure import Row, alternate, compare
 from benchmarks.reference import slow_attention_keywords
 from benchmarks.setting import Setting, settings_for
-from masker.data.encoding import encode
+from masker.documents.encoding import encode
+from masker.inference.batching import predict_logits
 from masker.modeling.backbone import load_backbone
-from masker.modeling.inference import predict_logits
-from masker.modeling.precision import use_bf16
+from masker.modeling.devices import use_bf16
 from masker.training.keyword_stage import attention_keyword_scores, frequency_keyword_scores
 
 

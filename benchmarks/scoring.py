@@ -11,7 +11,7 @@ from benchmarks.measure import Row, alternate, alternate_calls, compare
 from benchmarks.setting import Setting
 from masker.classifier import MaskerClassifier
 from masker.config import build_settings
-from masker.data import Documents
+from masker.documents import Documents
 
 DOCUMENTS = 256
 LENGTH = 128

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from masker.config import DataSettings, Settings, build_settings
-from masker.data import Documents, class_split, read_documents, subsample
-from masker.data.encoding import Encoded, encode
+from masker.documents import Documents, class_split, read_documents, subsample
+from masker.documents.encoding import Encoded, encode
+from masker.inference.batching import content_special_ids
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator
 from masker.modeling.backbone import Backbone, load_backbone
-from masker.modeling.inference import content_special_ids
 from masker.modeling.network import MaskerNetwork
 from masker.training.keyword_stage import choose_keywords
 from masker.training.methods import make_views

@@ -13,7 +13,7 @@ from benchmarks.measure import Row, alternate, compare
 from benchmarks.reference import SlowMasker
 from benchmarks.setting import BATCH, Setting, fresh_network, settings_for
 from masker.config import Settings
-from masker.modeling.fast_dropout import fast_dropout_in
+from masker.training.fast_dropout import fast_dropout_in
 from masker.training.trainer import MaskerTrainer
 
 

@@ -144,7 +144,7 @@ def tiny_settings(tiny_backbones: dict[str, str]):
 def ray_session():
     """One Ray for all tests that need it, with two workers; starting it takes seconds."""
     pytest.importorskip("ray", reason="Ray is not installed; pip install 'masker[ray]'")
-    from masker.ray_cluster import open_cluster
+    from masker.ray.cluster import open_cluster
 
     os.environ.pop("RAY_ADDRESS", None)
     with open_cluster(pieces=2, workers=2) as cluster:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from masker.classifier import MaskerClassifier, Prediction
     from masker.config import Settings, build_settings
-    from masker.data import Documents, read_documents
+    from masker.documents import Documents, read_documents
     from masker.errors import ConfigError, DataError, MaskerError, ModelError
     from masker.keywords import Keyword, KeywordSet
 
@@ -22,8 +22,8 @@ _HOMES = {
     "Prediction": "masker.classifier",
     "Settings": "masker.config",
     "build_settings": "masker.config",
-    "Documents": "masker.data",
-    "read_documents": "masker.data",
+    "Documents": "masker.documents",
+    "read_documents": "masker.documents",
     "ConfigError": "masker.errors",
     "DataError": "masker.errors",
     "MaskerError": "masker.errors",

@@ -12,17 +12,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from masker import processes
+from masker import distributed
 from masker.config import Settings, build_settings
-from masker.data import Documents, Row, check_classes, collect_documents
-from masker.data.texts import LABEL_TYPES, Text, label_type_of, split_pairs
-from masker.data.texts import texts_of as texts_of
+from masker.detection.evaluation import evaluate_classification, evaluate_regression
+from masker.detection.prediction import Prediction as Prediction
+from masker.documents import Documents, Row, check_classes, collect_documents
+from masker.documents.texts import Text, split_pairs
+from masker.documents.texts import texts_of as texts_of
 from masker.errors import ConfigError, DataError, MaskerError
 from masker.keywords import KeywordSet
+from masker.labels import LABEL_TYPES, label_type_of
 from masker.model import Advance, Model
 from masker.provenance import provenance
-from masker.scoring.evaluation import evaluate_classification, evaluate_regression
-from masker.scoring.prediction import Prediction as Prediction
 from masker.systems import fit_system
 
 #: Rows that are scored together when predicting from a stream: enough to sort by length, little memory.
@@ -105,7 +106,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         documents = collect_documents(
             rows, settings.data, name="fit", require_labels=True, numeric_labels=settings.model.head == "regression"
         )
-        with processes.temporary_folder() as work:
+        with distributed.temporary_folder() as work:
             return self.fit_documents(documents, settings, work, label_type=label_type_of(values))
 
     def fit_documents(

@@ -11,20 +11,21 @@ import numpy as np
 import torch
 
 from masker.config import METHODS_WITH_SCORE, Settings, build_settings
-from masker.data.encoding import Encoded, encode
-from masker.data.splits import validation_split
-from masker.data.texts import Text, class_name, split_pairs
+from masker.detection.auto import LEAST_DOCUMENTS
+from masker.detection.calibration import Calibration
+from masker.detection.detector import Detector, Judgement
+from masker.detection.fitting import Network, recalibrate
+from masker.detection.joint import AUTO
+from masker.detection.trade_off import best_rate, trade_off
+from masker.documents.encoding import Encoded, encode
+from masker.documents.splits import validation_split
+from masker.documents.texts import Text, split_pairs
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
+from masker.inference.backend import document_outputs
+from masker.inference.features import Outputs
 from masker.keywords import KeywordSet
-from masker.modeling.checkpoint import load_manifest, save_folder, update_folder
-from masker.modeling.features import Outputs
-from masker.modeling.scorer import document_outputs
-from masker.scoring.calibration import Calibration
-from masker.scoring.choice import LEAST_DOCUMENTS
-from masker.scoring.detector import Detector, Judgement
-from masker.scoring.fitting import Network, recalibrate
-from masker.scoring.joint import AUTO
-from masker.scoring.trade_off import best_rate, trade_off
+from masker.labels import class_name
+from masker.modeling.model_folder import load_manifest, save_folder, update_folder
 from masker.systems import System, detector_tensors, open_system
 
 Advance = Callable[[int], None]
@@ -155,7 +156,7 @@ class Model:
             highest: The rate may not exceed this; ``None``: a half.
 
         Returns:
-            The model, and what other rates would cost and catch; see :mod:`masker.scoring.trade_off`.
+            The model, and what other rates would cost and catch; see :mod:`masker.detection.trade_off`.
         """
         detector = self.detector("ood_examples")
         if not len(ood_texts):

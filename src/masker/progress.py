@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from masker import processes
+from masker import distributed
 
 
 def progress_bar(total: int | None, title: str, unit: str = "it") -> Any:
@@ -21,5 +21,5 @@ def progress_bar(total: int | None, title: str, unit: str = "it") -> Any:
         dynamic_ncols=interactive,
         mininterval=0.2 if interactive else 15.0,
         leave=True,
-        disable=not processes.is_first(),
+        disable=not distributed.is_first(),
     )

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from masker.baselines.features import VECTORS, EncoderFeatures, Features, LinearScorer, TfIdfFeatures
 from masker.config import LINEAR_METHODS, Settings
-from masker.data import Documents
+from masker.detection.detector import Detector
+from masker.detection.fitting import Network, document_labels, fit_detector, kinds_of
+from masker.documents import Documents
 from masker.errors import ConfigError
+from masker.inference.backend import Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
+from masker.inference.features import FROZEN, Outputs
+from masker.inference.linear_backend import VECTORS, EncoderFeatures, Features, LinearScorer, TfIdfFeatures
+from masker.inference.packed_linear import pack_linears
 from masker.keywords import KeywordSet
 from masker.metrics import accuracy
 from masker.modeling.backbone import load_backbone, load_encoder, load_tokenizer, resolve_backbone
-from masker.modeling.checkpoint import ModelFolder
-from masker.modeling.features import FROZEN, Outputs
-from masker.modeling.packed_linear import pack_linears
-from masker.modeling.scorer import Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
+from masker.modeling.model_folder import ModelFolder
 from masker.progress import progress_bar
-from masker.scoring.detector import Detector
-from masker.scoring.fitting import Network, document_labels, fit_detector, kinds_of
 
 if TYPE_CHECKING:
-    from masker.training.corpus import Corpus
+    from masker.training.training_data import Corpus
 
 _TOKEN_HEAD = "token_head."
 
@@ -105,7 +105,7 @@ def open_system(path: str | Path, stored: ModelFolder, settings: Settings, backe
         path: The folder.
         stored: Its ``masker.json`` and ``masker.safetensors``.
         settings: The settings in it.
-        backend: What runs the network; see :func:`masker.modeling.scorer.open_scorer`.
+        backend: What runs the network; see :func:`masker.inference.backend.open_scorer`.
     """
     tokenizer = load_tokenizer(str(path))
     detector = None
@@ -146,7 +146,7 @@ def _fit_network(documents: Documents, classes: Sequence[str], settings: Setting
 
 
 def _fit_linear(documents: Documents, classes: Sequence[str], settings: Settings, work: Path) -> _Engine:
-    from masker.training.corpus import encode_corpus
+    from masker.training.training_data import encode_corpus
 
     backbone = load_backbone(settings.model, classes)
     corpus = encode_corpus(documents, classes, settings, backbone)

@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from masker.data import Documents
+from masker.documents import Documents
 from masker.modeling.backbone import load_tokenizer
 from tests.conftest import _TOPICS, make_corpus
 

@@ -19,10 +19,10 @@ from masker.audit.choice import (
 from masker.audit.model import as_audited, open_model
 from masker.audit.words import Vocabulary
 from masker.config import AuditSettings
-from masker.data import Documents
+from masker.documents import Documents
 from masker.errors import ConfigError, DataError
 from masker.keywords import Keyword, KeywordSet
-from masker.keywords.selection import token_word
+from masker.keywords.choice import token_word
 from tests.audit.conftest import CLASSES, TOPICS
 
 WEIGHTS = {word: {name: 4.0} for name, words in TOPICS.items() for word in words}

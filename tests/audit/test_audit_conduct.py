@@ -12,7 +12,7 @@ from transformers import GPT2Config, GPT2ForSequenceClassification
 from masker.audit import audit, audit_model, compare, open_model
 from masker.audit.model import as_audited
 from masker.config import AuditSettings
-from masker.data import Documents
+from masker.documents import Documents
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.modeling.backbone import load_tokenizer
 from tests.audit.conftest import CLASSES, TOPICS

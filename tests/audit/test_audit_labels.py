@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from masker.audit.labels import label_indices, output_names
-from masker.data import Documents
+from masker.documents import Documents
 from masker.errors import DataError
 
 NAMES = ["NEGATIVE", "POSITIVE"]

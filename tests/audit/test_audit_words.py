@@ -7,7 +7,7 @@ import pytest
 
 from masker.audit.views import Hider, ViewRows, shares_of
 from masker.audit.words import Vocabulary, read_words, word_numbers, word_spans
-from masker.data import Documents
+from masker.documents import Documents
 from masker.errors import ConfigError
 from masker.modeling.backbone import load_tokenizer
 from tests.conftest import FAMILIES

@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import pytest
 
-from masker.data import Documents
-from masker.data.encoding import encode
+from masker.documents import Documents
+from masker.documents.encoding import encode
 from masker.errors import ConfigError
 from masker.experiments import analyses
 from masker.experiments.reproduce import reproduce
+from masker.inference.features import Outputs
 from masker.modeling.backbone import load_tokenizer
-from masker.modeling.features import Outputs
 from masker.report.reproduction import write_report
 
 TESTS = {

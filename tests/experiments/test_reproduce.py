@@ -10,10 +10,10 @@ import time
 
 import pytest
 
+from masker.commands.train import train_run
 from masker.experiments.plan import plan_recipe, run_settings
 from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
-from masker.run import train_run
 from tests.cli.test_commands import one_line, run, start
 from tests.experiments.conftest import write_recipe
 

@@ -6,7 +6,7 @@ import pytest
 
 from masker.errors import ConfigError
 from masker.experiments.engines import execute
-from masker.experiments.progress import Progress, shown_duration
+from masker.experiments.stage_progress import Progress, shown_duration
 from masker.experiments.stages import (
     MODEL,
     Graph,

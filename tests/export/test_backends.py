@@ -34,7 +34,7 @@ def test_the_same_answers(exported, case):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_features_are_those_of_the_document_token(exported, family):
-    from masker.data.encoding import encode
+    from masker.documents.encoding import encode
 
     model = exported(family, "one-vs-rest", False)
     torch, onnx = (MaskerClassifier.load(model.folder, backend) for backend in ("torch", "onnx"))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from masker import MaskerClassifier, ModelError
-from masker.data.encoding import encode
+from masker.documents.encoding import encode
 from masker.export import export_onnx
-from masker.modeling.onnx_runtime import ONNX_FOLDER
+from masker.inference.onnx_backend import ONNX_FOLDER
 from tests.conftest import FAMILIES, make_corpus
 
 TEXTS = make_corpus(60, seed=7)[0] + ["moon", "zzz qqq xxx " * 9, "", "rocket soup goal " * 5]

@@ -10,7 +10,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from masker.data.encoding import Encoded  # noqa: E402
+from masker.documents.encoding import Encoded  # noqa: E402
 from masker.export.graph import quantize_graph  # noqa: E402
 from masker.export.smoothing import smooth_activations, smoothing_scale  # noqa: E402
 

@@ -63,8 +63,8 @@ def run(scenario: dict, folder: Path, *, cut_after_epochs: int = 0) -> dict:
 
 
 def _main(spec: dict) -> None:
-    from masker import processes
-    from masker.run import train_run
+    from masker import distributed
+    from masker.commands.train import train_run
 
     for name, scenario in spec["scenarios"].items():
         folder = Path(spec["output"]) / name
@@ -80,12 +80,12 @@ def _main(spec: dict) -> None:
                 try:
                     run(scenario, folder, cut_after_epochs=scenario["cut"])
                 except Cut:
-                    processes.wait()
+                    distributed.barrier()
             result = {} if scenario.get("unfinished") else run(scenario, folder)
-            save_file(result.pop("state", {}), folder / f"weights_{processes.rank()}.safetensors")
+            save_file(result.pop("state", {}), folder / f"weights_{distributed.rank()}.safetensors")
         folder.mkdir(exist_ok=True)
-        (folder / f"result_{processes.rank()}.json").write_text(json.dumps(result))
-    processes.leave()
+        (folder / f"result_{distributed.rank()}.json").write_text(json.dumps(result))
+    distributed.shut_down()
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from masker import Documents, MaskerClassifier
-from masker.data.encoding import encode
+from masker.documents.encoding import encode
+from masker.inference.batching import content_special_ids
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_backbone
-from masker.modeling.inference import content_special_ids
 from masker.training.methods import make_views, train_method
 from tests.conftest import FAMILIES, make_corpus
 

@@ -205,10 +205,10 @@ def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
     Batches are grouped by length, so micro-batches of one step must be the halves of the large batch: with all
     documents in one block both samplers cut the same order.
     """
-    from masker.data.encoding import encode
+    from masker.documents.encoding import encode
+    from masker.inference.batching import content_special_ids
     from masker.masking.collator import Collator
     from masker.modeling.backbone import load_backbone
-    from masker.modeling.inference import content_special_ids
     from masker.modeling.network import MaskerNetwork
     from masker.training.keyword_stage import choose_keywords
     from masker.training.methods import make_views

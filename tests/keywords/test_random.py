@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from masker.keywords.choice import top_tokens
 from masker.keywords.random import random_scores
-from masker.keywords.selection import top_tokens
 
 COUNTS = np.array([0, 5, 1, 0, 3, 2, 9, 0])
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from masker.losses.entropy import entropy_loss
+from masker.losses.masked_entropy import entropy_loss
 from masker.losses.no_class import no_class_loss
 
 

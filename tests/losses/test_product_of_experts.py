@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from masker.losses.classification import classification_loss
+from masker.losses.document_loss import classification_loss
 from masker.losses.product_of_experts import product_of_experts
 
 LOG3 = math.log(3)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from masker.keywords import Keyword, KeywordSet
-from masker.losses.entropy import entropy_loss
+from masker.losses.masked_entropy import entropy_loss
 from masker.losses.reconstruction import reconstruction_loss
 from masker.masking import collator as collator_module
 from masker.masking.collator import Collator, Views

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from masker.data.encoding import Encoded
+from masker.documents.encoding import Encoded
 from masker.keywords import Keyword, KeywordSet
 from masker.masking.collator import Collator
 from masker.masking.keywords_only import keywords_only

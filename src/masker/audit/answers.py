@@ -13,7 +13,7 @@ from masker.audit.model import AuditedModel
 from masker.audit.views import Hider, ViewRows
 from masker.audit.words import Ids, Vocabulary, WordedDocuments, read_words
 from masker.config import AuditSettings
-from masker.data import Documents
+from masker.documents import Documents
 from masker.progress import progress_bar
 
 Floats = npt.NDArray[np.float64]

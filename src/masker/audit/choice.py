@@ -17,14 +17,14 @@ from masker.audit.occlusion import association, candidate_words, document_counts
 from masker.audit.words import Ids, Vocabulary, word_spans
 from masker.config import AuditSettings
 from masker.errors import ConfigError, DataError
+from masker.inference.batching import content_special_ids, visit_attention
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
 from masker.keywords.files import read_keywords
 from masker.keywords.frequency import class_frequency_scores, class_token_counts
 from masker.masking.collator import Collator, pad_rows
-from masker.modeling.checkpoint import load_manifest
 from masker.modeling.convolution import MODEL_TYPE
-from masker.modeling.inference import content_special_ids, visit_attention
+from masker.modeling.model_folder import load_manifest
 from masker.progress import progress_bar
 
 Floats = npt.NDArray[np.float64]

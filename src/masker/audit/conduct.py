@@ -18,7 +18,7 @@ from masker.audit.reliance import reliance_intervals
 from masker.audit.result import Audit, CurvePoint, Figures
 from masker.audit.words import Ids, Vocabulary
 from masker.config import AuditSettings
-from masker.data import Documents, subsample
+from masker.documents import Documents, subsample
 from masker.errors import DataError
 from masker.keywords.rates import keyword_rates
 from masker.progress import progress_bar

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from masker.audit.words import Ids, Vocabulary, word_numbers
-from masker.data import Documents
+from masker.documents import Documents
 from masker.keywords.frequency import class_token_counts
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.data import Documents
+from masker.documents import Documents
 from masker.errors import DataError
 
 _SHOWN = 6

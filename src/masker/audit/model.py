@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from masker.audit.views import ViewRows
 from masker.config import LINEAR_METHODS, Head, ModelSettings
+from masker.detection.scores.max_probability import class_probabilities
 from masker.errors import ModelError
+from masker.inference.backend import TorchScorer
 from masker.modeling.backbone import encoder_length, load_classifier, load_tokenizer
-from masker.modeling.checkpoint import MANIFEST, load_manifest
-from masker.modeling.scorer import TorchScorer
-from masker.scoring.max_probability import class_probabilities
+from masker.modeling.model_folder import MANIFEST, load_manifest
 
 Floats = npt.NDArray[np.float64]
 

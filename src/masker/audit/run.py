@@ -9,7 +9,7 @@ from masker.audit.conduct import audit_model
 from masker.audit.model import AuditedModel, open_model
 from masker.audit.result import Audit, Comparison, compare
 from masker.config import AuditSettings, DataSettings
-from masker.data import read_documents
+from masker.documents import read_documents
 
 
 def run_audit(

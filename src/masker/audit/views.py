@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from masker.audit.words import Flags, Ids, WordedDocuments
-from masker.data.encoding import Encoded
+from masker.documents.encoding import Encoded
 from masker.errors import ConfigError
 
 

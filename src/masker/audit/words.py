@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.data import Documents
-from masker.data.encoding import Encoded
+from masker.documents import Documents
+from masker.documents.encoding import Encoded
 
 Ids = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

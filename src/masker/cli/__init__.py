@@ -12,7 +12,7 @@ import sys
 
 import click
 
-from masker import processes
+from masker import distributed
 from masker.cli.audit import audit
 from masker.cli.calibrate import calibrate
 from masker.cli.data import data
@@ -39,8 +39,8 @@ def cli() -> None:
     masker calibrate model held_out.csv --false-alarm-rate 0.01
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
-    logging.getLogger("masker").setLevel(logging.INFO if processes.is_first() else logging.ERROR)
-    if processes.count() > 1:
+    logging.getLogger("masker").setLevel(logging.INFO if distributed.is_first() else logging.ERROR)
+    if distributed.world_size() > 1:
         # Else every process warns, at length, that it need not have looked for parameters without a gradient.
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
@@ -58,7 +58,7 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
-        if processes.is_first():
+        if distributed.is_first():
             error.show()
         sys.exit(error.exit_code)
     except MaskerError as error:
@@ -73,14 +73,14 @@ def main() -> None:
         place = f" ({error.filename})" if error.filename else ""
         _fail(f"{error.strerror or error}{place}; nothing was lost, fix it and run the same command again", 2)
     except RuntimeError as error:
-        if not processes.is_lost_connection(error):
+        if not distributed.is_lost_connection(error):
             raise
         _fail("another process of this run is gone; the same command goes on where it was", 2)
     finally:
-        processes.leave()
+        distributed.shut_down()
 
 
 def _fail(message: str, code: int) -> None:
-    if processes.is_first():  # of many that fail alike
+    if distributed.is_first():  # of many that fail alike
         click.echo(f"masker: {message}", err=True)
     sys.exit(code)

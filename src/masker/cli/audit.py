@@ -53,7 +53,7 @@ def audit(
     """
     from masker.audit import run_audit
     from masker.config import AuditSettings, build_settings
-    from masker.report.audit import check_folder, print_audit, write_audit
+    from masker.report.audit_console import check_folder, print_audit, write_audit
 
     data_settings = build_settings({"data": data_values(options)}).data
     settings = AuditSettings(**{key: value for key, value in options.items() if value is not None})

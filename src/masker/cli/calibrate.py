@@ -52,9 +52,9 @@ def calibrate(
     Sets the threshold so that at most the false-alarm rate of such texts are rejected and, where DATA has labels, the
     confidence. What is not given stays as it is in the model; --score auto is chosen anew on half of DATA.
     """
+    from masker.commands.train import calibrate_run
     from masker.config import build_settings
     from masker.report.console import print_calibration
-    from masker.run import calibrate_run
 
     report = calibrate_run(
         model,

@@ -17,7 +17,7 @@ def list_command(as_json: bool) -> None:
 
     What each one is, is in the JSON output.
     """
-    from masker.data import list_corpora
+    from masker.documents import list_corpora
 
     corpora = list_corpora()
     if as_json:
@@ -56,7 +56,7 @@ def fetch_command(name: str, renew: bool, path: str | None) -> None:
     """Download the corpus NAME into the cache unless it is here already, and print its files, one a line."""
     from pathlib import Path
 
-    from masker.data import fetch_corpus, find_corpus, import_corpus
+    from masker.documents import fetch_corpus, find_corpus, import_corpus
 
     if path is not None:
         import_corpus(find_corpus(name).name, Path(path).expanduser())

@@ -12,7 +12,7 @@ def demo(output: str) -> None:
 
     Takes a few minutes on two CPU cores; data and backbone are downloaded as packages on the first run.
     """
-    from masker.experiments.demo import run_demo
-    from masker.report.demo import print_demo
+    from masker.commands.demo import run_demo
+    from masker.report.demo_summary import print_demo
 
     print_demo(run_demo(output))

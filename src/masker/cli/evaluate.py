@@ -44,12 +44,12 @@ def evaluate(
     only the most certain texts are answered (AURC); detection of each out-of-distribution file.
     """
     from masker.classifier import MaskerClassifier
+    from masker.commands.train import evaluation_documents
     from masker.config import build_settings
-    from masker.data.filters import parse_where
+    from masker.documents.filters import parse_where
     from masker.errors import ConfigError
     from masker.progress import progress_bar
     from masker.report.console import print_evaluation
-    from masker.run import evaluation_documents
 
     if ood_where and not ood:
         raise ConfigError("--ood-where chooses rows of out-of-distribution texts; give them with --ood FILE")

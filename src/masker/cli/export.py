@@ -35,12 +35,12 @@ def export(
     are not PyTorch's is refused.
     """
     from masker.classifier import MaskerClassifier
+    from masker.commands.train import evaluation_documents
     from masker.config import build_settings
     from masker.errors import ConfigError
     from masker.export import CheckData, export_onnx
     from masker.progress import progress_bar
-    from masker.report.export import print_export
-    from masker.run import evaluation_documents
+    from masker.report.export_console import print_export
 
     if ood and check is None:
         raise ConfigError("--ood is measured against in-distribution texts; give labelled ones with --check FILE")

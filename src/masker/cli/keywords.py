@@ -38,12 +38,12 @@ def keywords(source: str, output: str | None, as_json: bool, **options: Any) -> 
         options["keywords"] = "attention" if options["attention_model"] else "frequency"
     settings = build_from_options(options, keywords=chosen)
 
-    from masker import processes
+    from masker import distributed
+    from masker.commands.train import keywords_of_data, keywords_of_model
     from masker.report.console import print_keywords
-    from masker.run import keywords_of_data, keywords_of_model
 
     found = keywords_of_model(source) if is_model else keywords_of_data(source, settings)
-    if not processes.is_first():
+    if not distributed.is_first():
         return
     if output is not None:
         Path(output).write_text(found.dumps(), encoding="utf-8")

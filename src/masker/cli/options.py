@@ -31,7 +31,7 @@ def data_options(command: Command) -> Command:
 
 def data_values(options: dict[str, Any]) -> dict[str, Any]:
     """The ``data`` section that :func:`data_options` describe; takes its entries out of ``options``."""
-    from masker.data.filters import parse_where
+    from masker.documents.filters import parse_where
 
     return {
         "text_column": options.pop("text_column"),

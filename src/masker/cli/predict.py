@@ -62,14 +62,14 @@ def predict(
     if engine != "ray" and (workers is not None or address is not None):
         raise ConfigError("--workers and --address belong to --engine ray; add it, or leave them out")
     if engine is None:
-        from masker.predictions import write_predictions
+        from masker.commands.predict import write_predictions
 
         write_predictions(model, data, settings.data, output=output, **written)
         return
     if output is None:
         raise ConfigError("--engine writes one file for each input file; give the folder for them with --output")
 
-    from masker.shards import predict_shards
+    from masker.commands import predict_shards
 
     summary = predict_shards(
         model, data, output, settings.data, engine=engine, workers=workers, address=address, **written

@@ -49,7 +49,7 @@ def reproduce(
     FOLDER/NAME/table.md and summary.json.
     """
     if list_only:
-        from masker.report.plan import recipes_table
+        from masker.report.plan_text import recipes_table
 
         click.echo(recipes_table())
         return
@@ -60,7 +60,7 @@ def reproduce(
         from pathlib import Path
 
         from masker.experiments.reproduce import plan_recipes
-        from masker.report.plan import plan_text
+        from masker.report.plan_text import plan_text
 
         plans, graph = plan_recipes(names, scale, **options, fetch=False)
         click.echo(plan_text(plans, graph, Path(output).expanduser()))

@@ -49,11 +49,11 @@ def train(
     keywords = options["keywords"]
     settings = build_from_options(options, detection=detection)
 
-    from masker import processes
+    from masker import distributed
+    from masker.commands.train import train_run
     from masker.config import KEYWORD_METHODS
     from masker.errors import ConfigError
     from masker.report.console import print_training
-    from masker.run import train_run
 
     method = settings.training.method
     if keywords is not None and method not in KEYWORD_METHODS:
@@ -65,5 +65,5 @@ def train(
     rule = settings.detection
     highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None
     summary = train_run(data, output, settings, restart=restart, ood_examples=ood_examples, highest_rate=highest)
-    if processes.is_first():
+    if distributed.is_first():
         print_training(summary)

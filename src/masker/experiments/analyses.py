@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.data import Documents
-from masker.data.encoding import Encoded, encode
+from masker.documents import Documents
+from masker.documents.encoding import Encoded, encode
 from masker.errors import ConfigError
+from masker.inference.backend import TorchScorer
+from masker.inference.batching import content_special_ids
+from masker.keywords.choice import excluded_tokens, token_word, top_tokens
 from masker.keywords.frequency import class_token_counts
 from masker.keywords.rates import keyword_rates
-from masker.keywords.selection import excluded_tokens, token_word, top_tokens
 from masker.modeling.backbone import load_classifier, load_tokenizer
-from masker.modeling.inference import content_special_ids
-from masker.modeling.scorer import TorchScorer
 from masker.training.keyword_stage import attention_keyword_scores
 
 

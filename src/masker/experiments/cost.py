@@ -1,7 +1,7 @@
 """What a stage will take, before it has run: a rough model for two CPU cores.
 
 Milliseconds are those of the embedded backbone for a document of 64 tokens; they grow with the tokens of a document and
-with the size of the encoder. While an experiment runs, :mod:`masker.experiments.progress` corrects the model by what
+with the size of the encoder. :mod:`masker.experiments.stage_progress` corrects the model while it runs by what
 finished stages of the same kind really took.
 """
 

@@ -17,13 +17,12 @@ from typing import Any
 from masker.config import KEYWORD_METHODS, Settings, build_settings
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import cost
+from masker.experiments.data_selection import SELECTION_SEED, plan_selection
 from masker.experiments.paper_settings import paper_settings, without_paper_settings
 from masker.experiments.recipe import Backbone, Recipe, RelianceOptions, Scale, Source, System
-from masker.experiments.selection import SELECTION_SEED, plan_selection
 from masker.experiments.stages import Graph, Stage, make_stage
+from masker.files import file_sha256, folder_sha256
 from masker.modeling.embedded import EMBEDDED
-from masker.modeling.onnx_runtime import file_sha256
-from masker.shards.files import folder_sha256
 
 #: Bootstrap resamples behind each interval of an evaluation.
 RESAMPLES = 1000

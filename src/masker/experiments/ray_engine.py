@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Protocol, TypeVar
 
 from masker.errors import MaskerError
-from masker.ray_cluster import Place, open_cluster
+from masker.ray.cluster import Place, open_cluster
 
 #: How often a stage is started again when its worker was killed. What kills every worker is the stage's own fault.
 RETRIES = 3
@@ -50,7 +50,7 @@ def execute(
         run_stage: Does the work; a top-level function (or a ``partial`` of one) that the workers can import.
         done: Ids of stages that need not run.
         workers: How many stages run at a time; ``None`` takes one for every four cores.
-        address: A running cluster; see :func:`masker.ray_cluster.open_cluster`.
+        address: A running cluster; see :func:`masker.ray.cluster.open_cluster`.
         on_started: Called in this process when a stage is handed to Ray.
         on_finished: Called in this process with a finished stage and the seconds that it took.
 

@@ -17,9 +17,9 @@ from typing import Any
 from masker.errors import ConfigError
 from masker.experiments.engines import execute, find_engine
 from masker.experiments.plan import Plan, Run, plan_recipe
-from masker.experiments.progress import Progress
 from masker.experiments.recipe import load_recipe
 from masker.experiments.run_stage import run_stage
+from masker.experiments.stage_progress import Progress
 from masker.experiments.stages import Graph, Stage, read_result, write_json, write_text
 from masker.experiments.summary import dumps_summary, summarise
 

@@ -11,10 +11,10 @@ from typing import Any
 from masker.classifier import MaskerClassifier
 from masker.config import LINEAR_METHODS, Settings
 from masker.experiments import analyses
+from masker.experiments.data_selection import read_selections
 from masker.experiments.paper_settings import with_paper_settings
 from masker.experiments.recipe import RelianceOptions
-from masker.experiments.reliance import audit_reliance
-from masker.experiments.selection import read_selections
+from masker.experiments.reliance_audit import audit_reliance
 from masker.experiments.stages import (
     KEYWORDS,
     MODEL,
@@ -24,10 +24,10 @@ from masker.experiments.stages import (
     partial_folder,
     stage_folder,
 )
+from masker.inference.backend import Backend
 from masker.modeling.backbone import load_backbone
-from masker.modeling.checkpoint import load_manifest
-from masker.modeling.precision import use_bf16
-from masker.modeling.scorer import Backend
+from masker.modeling.devices import use_bf16
+from masker.modeling.model_folder import load_manifest
 from masker.progress import progress_bar
 from masker.provenance import provenance, source_commit
 from masker.systems import reads_encoder
@@ -82,8 +82,8 @@ def _train(stage: Stage, partial: Path, output: Path) -> Result:
 
 
 def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
-    from masker.training.corpus import encode_corpus
     from masker.training.methods import find_keywords
+    from masker.training.training_data import encode_corpus
 
     settings = _settings(stage)
     if stage.depends_on:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from masker.classifier import MaskerClassifier, Prediction, texts_of
-from masker.data import Documents
+from masker.documents import Documents
 from masker.metrics import accuracy, auroc, mean_squared_error, pearson
 
 Advance = Callable[[int], None]

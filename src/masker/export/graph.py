@@ -19,13 +19,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from masker.data.encoding import Encoded
+from masker.documents.encoding import Encoded
 from masker.errors import ModelError
 from masker.export.rewrites import cut_document_token_early, document_token_nodes, split_layer_norms
 from masker.export.smoothing import smooth_activations
+from masker.inference.features import content_weights, document_features
+from masker.inference.onnx_backend import output_name, require_onnx
 from masker.masking.collator import pad_rows
-from masker.modeling.features import content_weights, document_features
-from masker.modeling.onnx_runtime import output_name, require_onnx
 
 OPSET = 17
 #: Documents that parity is measured on, in batches of different lengths.

@@ -18,16 +18,14 @@ import numpy.typing as npt
 
 from masker.classifier import MaskerClassifier
 from masker.config import LINEAR_METHODS
-from masker.data.encoding import Encoded
+from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
 from masker.export.agreement import CheckData, compare
 from masker.export.graph import OPSET, fuse_graph, quantize_graph, random_batches, write_graph
-from masker.modeling.backbone import load_classifier, load_tokenizer
-from masker.modeling.checkpoint import check_output, load_manifest
-from masker.modeling.convolution import MODEL_TYPE
-from masker.modeling.features import ENCODER_KINDS
-from masker.modeling.inference import content_special_ids
-from masker.modeling.onnx_runtime import (
+from masker.inference.backend import Scorer, TorchScorer
+from masker.inference.batching import content_special_ids
+from masker.inference.features import ENCODER_KINDS
+from masker.inference.onnx_backend import (
     FILES,
     ONNX_FOLDER,
     RECORD,
@@ -39,7 +37,9 @@ from masker.modeling.onnx_runtime import (
     weight_files,
     weights_sha256,
 )
-from masker.modeling.scorer import Scorer, TorchScorer
+from masker.modeling.backbone import load_classifier, load_tokenizer
+from masker.modeling.convolution import MODEL_TYPE
+from masker.modeling.model_folder import check_output, load_manifest
 from masker.provenance import provenance
 
 #: How far a logit of the exported graph may be from PyTorch's.

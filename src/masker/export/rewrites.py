@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from masker.modeling.onnx_runtime import require_onnx
+from masker.inference.onnx_backend import require_onnx
 
 #: Operations that treat each token by itself, as far as their other inputs are constants.
 _TOKEN_WISE = {"MatMul", "Add", "BiasGelu", "Gelu", "FastGelu", "SkipLayerNormalization", "LayerNormalization"}

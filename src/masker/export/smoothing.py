@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.data.encoding import Encoded
+from masker.documents.encoding import Encoded
 from masker.export.rewrites import replace_nodes
+from masker.inference.onnx_backend import require_onnx
 from masker.masking.collator import pad_rows
-from masker.modeling.onnx_runtime import require_onnx
 
 #: α: what share of its excess (on a logarithmic scale) a feature hands over to the weights.
 SHARE = 0.7

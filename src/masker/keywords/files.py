@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from masker.errors import ConfigError
+from masker.keywords.choice import keywords_from_words, token_word
 from masker.keywords.keyword_set import KeywordSet
-from masker.keywords.selection import keywords_from_words, token_word
 
 
 def read_keywords(path: str | Path, tokenizer: Any) -> KeywordSet:

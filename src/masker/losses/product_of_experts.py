@@ -19,7 +19,7 @@ from masker.config import Head
 
 
 def product_of_experts(doc_logits: torch.Tensor, bias_logits: torch.Tensor, head: Head) -> torch.Tensor:
-    """Logits of the ensemble; :func:`masker.losses.classification.classification_loss` takes them like any others.
+    """Logits of the ensemble; :func:`masker.losses.document_loss.classification_loss` takes them like any others.
 
     Args:
         doc_logits: (B, C) outputs z of the debiased model.

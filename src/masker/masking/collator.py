@@ -59,7 +59,7 @@ class Collator:
         self.epoch = 0
 
     def __call__(self, features: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Make the tensors of one batch from encoded documents (see :class:`masker.data.encoding.Encoded`)."""
+        """Make the tensors of one batch from encoded documents (see :class:`masker.documents.encoding.Encoded`)."""
         input_ids, attention_mask = pad_rows([feature["input_ids"] for feature in features], self.pad_id)
         batch = {"input_ids": input_ids, "attention_mask": attention_mask}
         if features[0].get("token_type_ids") is not None:

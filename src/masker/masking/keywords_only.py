@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from masker.data.encoding import Encoded
+from masker.documents.encoding import Encoded
 from masker.keywords import KeywordSet
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from masker.config import Head, ModelSettings
-from masker.data.reach import cache_only_when_unreachable
 from masker.errors import ModelError
+from masker.hub import cache_only_when_offline
 from masker.modeling.embedded import EMBEDDED, embedded_folder
 from masker.modeling.quiet import quiet_transformers
 
@@ -155,7 +155,7 @@ def resolve_backbone(backbone: str) -> str:
 
 def _reached(source: str) -> AbstractContextManager[Any]:
     """A folder needs no hub; for an id the hub is asked first whether it is there at all."""
-    return nullcontext() if Path(source).is_dir() else cache_only_when_unreachable()
+    return nullcontext() if Path(source).is_dir() else cache_only_when_offline()
 
 
 def _unreachable(source: str, part: str, error: Exception) -> ModelError:

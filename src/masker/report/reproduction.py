@@ -52,7 +52,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     """The body of a report: setting, table or analysis, comparisons, notes."""
     lines = [*_setting_lines(summary), ""]
     if "analysis" in summary:
-        from masker.report.analyses import analysis_lines
+        from masker.report.analysis_tables import analysis_lines
 
         return [*lines, *analysis_lines(summary)]
     compared = any("paper" in cell for cell in summary["cells"])

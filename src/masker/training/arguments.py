@@ -7,10 +7,10 @@ from pathlib import Path
 import torch
 from transformers import TrainingArguments
 
-from masker import processes
+from masker import distributed
 from masker.config import Settings
 from masker.errors import ConfigError
-from masker.modeling.precision import use_bf16
+from masker.modeling.devices import use_bf16
 
 
 def training_arguments(settings: Settings, folder: Path, epochs: int, *, averaged: bool = False) -> TrainingArguments:
@@ -31,7 +31,7 @@ def training_arguments(settings: Settings, folder: Path, epochs: int, *, average
     arguments = TrainingArguments(
         output_dir=str(folder),
         num_train_epochs=epochs,
-        per_device_train_batch_size=-(-training.batch_size // processes.count()),
+        per_device_train_batch_size=-(-training.batch_size // distributed.world_size()),
         gradient_accumulation_steps=training.gradient_accumulation,
         learning_rate=training.learning_rate,
         lr_scheduler_type="constant_with_warmup" if averaged else "linear",

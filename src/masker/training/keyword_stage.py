@@ -10,22 +10,22 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from masker import processes
+from masker import distributed
 from masker.config import LINEAR_METHODS, Settings
-from masker.data.encoding import Encoded
+from masker.documents.encoding import Encoded
 from masker.errors import ConfigError
+from masker.inference.batching import content_special_ids, visit_attention
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
+from masker.keywords.choice import excluded_tokens, select_keywords
 from masker.keywords.files import read_keywords
 from masker.keywords.frequency import class_frequency_scores, class_token_counts, frequency_scores
 from masker.keywords.random import random_scores
-from masker.keywords.selection import excluded_tokens, select_keywords
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_classifier
-from masker.modeling.checkpoint import load_manifest
 from masker.modeling.convolution import MODEL_TYPE
-from masker.modeling.inference import content_special_ids, visit_attention
-from masker.modeling.precision import use_bf16
+from masker.modeling.devices import use_bf16
+from masker.modeling.model_folder import load_manifest
 from masker.progress import progress_bar
 
 SCHEMES = ("attention", "frequency", "random")
@@ -48,7 +48,7 @@ def choose_keywords(
     """
     wanted = settings.keywords
     if wanted.source not in SCHEMES:
-        words = processes.first_only(lambda: read_keywords(wanted.source, tokenizer).to_json())
+        words = distributed.first_only(lambda: read_keywords(wanted.source, tokenizer).to_json())
         return KeywordSet.from_json(words)
     n_classes = max(1, len(classes))
     labels = (
@@ -56,7 +56,7 @@ def choose_keywords(
     )
     if wanted.source == "attention":
         if wanted.attention_model is not None:
-            classifier = processes.together(partial(_attention_model, wanted.attention_model))
+            classifier = distributed.together(partial(_attention_model, wanted.attention_model))
         scores = attention_keyword_scores(
             classifier,
             tokenizer,
@@ -109,8 +109,8 @@ def attention_keyword_scores(
     Each of several processes reads its share of the documents; the sums of Eq. 2 are then added up.
     """
     scores = AttentionScores(n_classes, len(tokenizer))
-    if processes.count() > 1:
-        own = np.arange(processes.rank(), len(train), processes.count())
+    if distributed.world_size() > 1:
+        own = np.arange(distributed.rank(), len(train), distributed.world_size())
         train, labels = train.take(own.tolist()), labels[own]
     class_of = torch.from_numpy(labels)
     bar = progress_bar(len(train), "attention keywords", "doc")
@@ -123,7 +123,7 @@ def attention_keyword_scores(
     collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
     visit_attention(classifier, collator, train, visit, bar.update, bf16=bf16)
     bar.close()
-    scores.add_up(processes.total)
+    scores.add_up(distributed.all_reduce)
     return scores.class_attention_scores() if class_balanced else scores.attention_scores()
 
 

@@ -3,8 +3,8 @@
 Work is done in stages that each leave their result in the work folder, so an interrupted run goes on where it was and
 ends with the same result as one that was never interrupted.
 
-Several processes (see :mod:`masker.processes`) go through the stages side by side. What depends on files is decided by
-the first one, which alone writes them.
+Several processes (:mod:`masker.distributed`) go through the stages side by side; the first one alone reads and writes
+the files.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ import numpy.typing as npt
 import torch
 from safetensors.torch import load_file
 
-from masker import processes
+from masker import distributed
 from masker.config import Method, Settings
-from masker.data import Documents
+from masker.documents import Documents
 from masker.errors import ConfigError
+from masker.inference.batching import content_special_ids, predict_logits
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.masking.keywords_only import keywords_only
 from masker.modeling.backbone import Backbone, load_backbone, load_classifier
 from masker.modeling.convolution import convolution_on
-from masker.modeling.fast_dropout import fast_dropout_in
-from masker.modeling.heap import kept_heap
-from masker.modeling.inference import content_special_ids, predict_logits
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
-from masker.training.corpus import Corpus, encode_corpus
+from masker.training.fast_dropout import fast_dropout_in
+from masker.training.heap import kept_heap
 from masker.training.keyword_stage import choose_keywords
-from masker.training.state import checkpoint_step, last_complete_checkpoint
+from masker.training.resume import checkpoint_step, last_complete_checkpoint
 from masker.training.trainer import MaskerTrainer
+from masker.training.training_data import Corpus, encode_corpus
 
 _log = logging.getLogger("masker")
 
@@ -66,8 +66,8 @@ def train_method(documents: Documents, classes: Sequence[str], settings: Setting
         settings: All settings.
         work: Folder for checkpoints and stage results; reused when it holds an interrupted run of the same kind.
     """
-    processes.first_only(lambda: work.mkdir(parents=True, exist_ok=True))
-    processes.together(lambda: _check_shared(work))
+    distributed.first_only(lambda: work.mkdir(parents=True, exist_ok=True))
+    distributed.together(lambda: _check_shared(work))
     backbone = _fresh_backbone(settings, classes)
     corpus = encode_corpus(documents, classes, settings, backbone)
     return _METHODS[settings.training.method](settings, backbone, corpus, work)
@@ -145,7 +145,7 @@ def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) 
 def find_keywords(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> KeywordSet:
     """The keyword stage: chosen once, then read from the work folder."""
     path = work / "keywords.json"
-    stored = processes.first_only(lambda: path.read_text(encoding="utf-8") if path.is_file() else None)
+    stored = distributed.first_only(lambda: path.read_text(encoding="utf-8") if path.is_file() else None)
     if stored is not None:
         return KeywordSet.from_json(json.loads(stored))
     classifier = backbone.classifier
@@ -161,7 +161,7 @@ def find_keywords(settings: Settings, backbone: Backbone, corpus: Corpus, work: 
         os.replace(temporary, path)
         return keywords.dumps()
 
-    return KeywordSet.from_json(json.loads(processes.first_only(write)))
+    return KeywordSet.from_json(json.loads(distributed.first_only(write)))
 
 
 def _vanilla_backbone(settings: Settings, backbone: Backbone, corpus: Corpus, work: Path) -> Backbone:
@@ -171,7 +171,7 @@ def _vanilla_backbone(settings: Settings, backbone: Backbone, corpus: Corpus, wo
         vanilla, _ = _train_stage("vanilla", settings, backbone, corpus, None, settings.vanilla_stage_epochs, work)
         classifier = vanilla.classifier
     else:
-        classifier = processes.together(lambda: load_classifier(folder))
+        classifier = distributed.together(lambda: load_classifier(folder))
         if _form(classifier) != _form(backbone.classifier):
             raise ConfigError(
                 f"MASKER cannot go on from keywords.attention_model '{folder}', which has other classes or another "
@@ -191,7 +191,7 @@ def _form(classifier: Any) -> tuple[Any, ...]:
 def _find_bias(settings: Settings, corpus: Corpus, keywords: KeywordSet, work: Path) -> npt.NDArray[np.float32]:
     """The bias stage: a model of documents reduced to their keywords, and its (N, C) logits of the training rows."""
     path = work / "bias.safetensors"
-    if processes.first_only(path.is_file):
+    if distributed.first_only(path.is_file):
         stored: npt.NDArray[np.float32] = load_file(path)["logits"].numpy()
         return stored
     backbone = _fresh_backbone(settings, corpus.classes)
@@ -205,7 +205,7 @@ def _find_bias(settings: Settings, corpus: Corpus, keywords: KeywordSet, work: P
     _log.info("keywords alone give a validation accuracy of %.3f", metric["accuracy"])
     logits = predict_logits(biased.classifier, Collator(backbone.tokenizer.pad_token_id, special), reduced.train)
     # All processes of a distributed run have the same logits.
-    processes.first_only(lambda: write_tensors({"logits": torch.from_numpy(logits)}, path))
+    distributed.first_only(lambda: write_tensors({"logits": torch.from_numpy(logits)}, path))
     return logits
 
 
@@ -225,7 +225,7 @@ def _train_stage(
     network = MaskerNetwork(backbone.classifier, len(keywords.target_ids) if reconstruct and keywords else 0)
     folder = work / stage
     finished = folder / "result.safetensors"
-    start = processes.first_only(lambda: _open_stage(folder, finished))
+    start = distributed.first_only(lambda: _open_stage(folder, finished))
     trainer = MaskerTrainer(
         network,
         settings,
@@ -245,8 +245,8 @@ def _train_stage(
         _seed_dropout(settings)
         with fast_dropout_in(network.classifier), kept_heap():
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
-        processes.wait()  # for those that still read the best checkpoint
-        processes.first_only(lambda: _close_stage(folder, finished, network))
+        distributed.barrier()  # for those that still read the best checkpoint
+        distributed.first_only(lambda: _close_stage(folder, finished, network))
     metrics = trainer.evaluate()
     name = "pearson" if settings.model.head == "regression" else "accuracy"
     network.eval()
@@ -256,7 +256,7 @@ def _train_stage(
 def _fresh_backbone(settings: Settings, classes: Sequence[str]) -> Backbone:
     """The pre-trained encoder."""
     _seed(settings)
-    return processes.together(lambda: load_backbone(settings.model, classes))
+    return distributed.together(lambda: load_backbone(settings.model, classes))
 
 
 def _seed(settings: Settings) -> None:
@@ -294,6 +294,6 @@ def _check_shared(work: Path) -> None:
 
 def _seed_dropout(settings: Settings) -> None:
     """All processes made the same weights; from here on each draws dropout masks of its own."""
-    if not processes.is_first():
-        sequence = np.random.SeedSequence([settings.training.seed, processes.rank()])
+    if not distributed.is_first():
+        sequence = np.random.SeedSequence([settings.training.seed, distributed.rank()])
         torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> 1))

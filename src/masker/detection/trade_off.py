@@ -1,0 +1,54 @@
+"""What a threshold costs and what it catches, when there are examples of out-of-distribution texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from masker.detection.calibration import Calibration, Floats, Labels
+from masker.detection.conformal import least_documents
+from masker.metrics import binomial_interval
+
+#: The decision rule at a false-alarm rate.
+RuleAt = Callable[[float], Calibration]
+
+#: False-alarm rates that a table shows.
+RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
+#: Rates that an operating point is sought among.
+_GRID = np.round(np.arange(1, 101) / 200, 3)
+
+
+def best_rate(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, highest: float | None = None) -> float:
+    """The false-alarm rate at which (share of examples detected) − (rate) is largest; the lower one of equals.
+
+    Args:
+        rule_at: The rule of the model at any rate.
+        held_out: In-distribution documents behind it.
+        ood: (m,) scores of out-of-distribution examples.
+        predicted: (m,) their predicted classes.
+        highest: The rate may not exceed this; ``None``: a half.
+    """
+    rates = [float(rate) for rate in _GRID if least_documents(float(rate)) <= held_out]
+    lowest = 1.0 / (held_out + 1) if highest is None else highest
+    rates = [rate for rate in rates if highest is None or rate <= highest] or [lowest]
+    gains = [rule_at(rate).rejects(ood, predicted).mean() - rate for rate in rates]
+    return rates[int(np.argmax(gains))]
+
+
+def trade_off(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, chosen: float) -> list[dict[str, Any]]:
+    """A row for each rate that the held-out documents can promise, the chosen one among them.
+
+    Returns:
+        ``false_alarm_rate``, ``threshold`` (the shared one where classes have their own), ``detected`` (with a 95 %
+        interval) and ``chosen``; ready for JSON.
+    """
+    rows = []
+    possible = {rate for rate in RATES if least_documents(rate) <= held_out}
+    for rate in sorted({*possible, chosen}):
+        rule = rule_at(rate)
+        detected = binomial_interval(int(rule.rejects(ood, predicted).sum()), len(ood))
+        row: dict[str, Any] = {"false_alarm_rate": rate, "threshold": rule.threshold, "detected": detected.as_dict()}
+        rows.append({**row, "chosen": rate == chosen})
+    return rows

@@ -1,0 +1,162 @@
+"""The processes of a data-parallel run (``torchrun``, ``accelerate launch``): who is first, and how they agree.
+
+Without a launcher there is one process, and every function here is the plain call. What one process tells the others
+travels as JSON, never as pickle.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from masker.errors import MaskerError
+
+T = TypeVar("T")
+
+#: How long a process waits for the others. Long, because one that dies is noticed at once (its connection closes),
+#: and the first one may be busy for a while: downloading, or writing to slow storage.
+PATIENCE = timedelta(hours=6)
+
+
+def world_size() -> int:
+    """How many processes train together."""
+    return int(os.environ.get("WORLD_SIZE", "1")) if "LOCAL_RANK" in os.environ else 1
+
+
+def rank() -> int:
+    """The number of this process, from 0."""
+    return int(os.environ.get("RANK", "0")) if world_size() > 1 else 0
+
+
+def is_first() -> bool:
+    """Whether this is the process that reads, writes and talks to the user."""
+    return rank() == 0
+
+
+def broadcast(value: Any, source: int = 0) -> Any:
+    """The JSON-ready ``value`` of process ``source``, in all processes; a collective call."""
+    if world_size() == 1:
+        return value
+    import torch
+    from torch import distributed
+
+    device = _device()
+    content = json.dumps(value).encode("ascii") if rank() == source else b""
+    size = torch.tensor(len(content), device=device)
+    distributed.broadcast(size, source)
+    data = torch.frombuffer(bytearray(content or int(size)), dtype=torch.uint8).to(device)
+    distributed.broadcast(data, source)
+    return json.loads(bytes(data.cpu().numpy()))
+
+
+def all_reduce(tensor: Any) -> Any:
+    """The sum of a tensor over all processes; a collective call."""
+    if world_size() == 1:
+        return tensor
+    from torch import distributed
+
+    added = tensor.to(_device(), copy=True)
+    distributed.all_reduce(added)
+    return added.to(tensor.device)
+
+
+def barrier() -> None:
+    """Go on when all processes are here."""
+    if world_size() > 1:
+        import torch
+
+        # A barrier of NCCL guesses the device; a sum does not have to.
+        all_reduce(torch.zeros(()))
+
+
+def first_only(work: Callable[[], T]) -> T:
+    """Let the first process do ``work`` and tell the others its JSON-ready result.
+
+    Raises:
+        MaskerError: In all other processes, when the first one failed (with whatever it failed with).
+    """
+    if world_size() == 1:
+        return work()
+    outcome: dict[str, Any] | None = None
+    if is_first():
+        try:
+            outcome = {"value": work()}
+        except Exception as error:
+            broadcast({"error": str(error)})
+            raise
+    outcome = broadcast(outcome)
+    if "error" in outcome:
+        raise MaskerError(outcome["error"])
+    value: T = outcome["value"]
+    return value
+
+
+def together(work: Callable[[], T]) -> T:
+    """Let every process do ``work``, and none go on alone when another cannot. ``work`` may hold no collective call.
+
+    Raises:
+        MaskerError: Where the work was done but failed elsewhere; names the process and its error.
+    """
+    if world_size() == 1:
+        return work()
+    import torch
+
+    failure: Exception | None = None
+    result: list[T] = []
+    try:
+        result.append(work())
+    except Exception as error:
+        failure = error
+    failed = torch.zeros(world_size())
+    failed[rank()] = failure is not None
+    failed = all_reduce(failed)
+    if failed.any():
+        culprit = int(failed.argmax())
+        message = broadcast(str(failure), culprit)
+        if failure is not None:
+            raise failure
+        raise MaskerError(f"process {culprit} of {world_size()}: {message}")
+    return result[0]
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """One folder for all processes, removed at the end; on several machines ``TMPDIR`` has to be storage they share."""
+    folder = Path(first_only(lambda: tempfile.mkdtemp(prefix="masker-")))
+    try:
+        yield folder
+        barrier()
+    finally:
+        if is_first():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_lost_connection(error: Exception) -> bool:
+    """Whether an error only says that another process is gone; that one knows why."""
+    from torch import distributed
+
+    return world_size() > 1 and (isinstance(error, distributed.DistError) or "gloo" in str(error))
+
+
+def shut_down() -> None:
+    """Close the connections to the other processes; at the very end, and before any other way out."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+def _device() -> Any:
+    """The device that messages between processes go through; the first call connects the processes."""
+    import torch
+    from accelerate import PartialState
+
+    wants_cpu = os.environ.get("ACCELERATE_USE_CPU", "false").lower() in ("1", "true", "yes")
+    return PartialState(cpu=wants_cpu or not torch.accelerator.is_available(), timeout=PATIENCE).device

@@ -1,0 +1,182 @@
+"""From texts to token ids: truncation at the head, or overlapping windows over long documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masker.documents.word_pieces import word_pieces
+
+Ids = npt.NDArray[np.int64]
+
+#: From so many texts on words are looked up; for fewer it does not pay.
+_MANY_TEXTS = 16
+#: A tokenizer's own result is many times as large as its ids: only so many are held before their ids are taken.
+_TEXTS_AT_A_TIME = 1024
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Encoded documents, special tokens included, without padding.
+
+    Attributes:
+        input_ids: One array for each row.
+        token_type_ids: Likewise, for tokenizers that have them.
+        labels: Class index or score of each row, or ``None``.
+        document: Which document each row is a window of; rows and documents are the same without windows.
+    """
+
+    input_ids: list[Ids]
+    token_type_ids: list[Ids] | None
+    labels: npt.NDArray[Any] | None
+    document: Ids
+
+    def __len__(self) -> int:
+        return len(self.input_ids)
+
+    def __getitem__(self, row: int) -> dict[str, Any]:
+        return {
+            "input_ids": self.input_ids[row],
+            "token_type_ids": None if self.token_type_ids is None else self.token_type_ids[row],
+            "label": None if self.labels is None else self.labels[row],
+            "row": row,
+        }
+
+    @property
+    def lengths(self) -> Ids:
+        """Tokens in each row."""
+        return np.array([len(ids) for ids in self.input_ids], dtype=np.int64)
+
+    def take(self, rows: Sequence[int]) -> Encoded:
+        """The given rows, in the given order."""
+        index = np.asarray(rows, dtype=np.int64)
+        return Encoded(
+            [self.input_ids[row] for row in index],
+            None if self.token_type_ids is None else [self.token_type_ids[row] for row in index],
+            None if self.labels is None else self.labels[index],
+            np.arange(len(index)),
+        )
+
+
+def encode(
+    tokenizer: Any,
+    texts: Sequence[str],
+    pairs: Sequence[str] | None,
+    max_length: int,
+    *,
+    labels: npt.NDArray[Any] | None = None,
+    windows: bool = False,
+    window_overlap: float = 0.25,
+) -> Encoded:
+    """Tokenize documents.
+
+    Args:
+        tokenizer: A fast tokenizer of transformers.
+        texts: The documents, or the first text of each pair.
+        pairs: The second text of each pair, or ``None``.
+        max_length: Longest row, special tokens included. What lies beyond is cut off, or goes to further windows.
+        labels: One for each document; a window has its document's label.
+        windows: Cut long documents into windows instead of truncating them.
+        window_overlap: Part of a window's content that the next window repeats.
+    """
+    if pairs is None and not windows and len(texts) >= _MANY_TEXTS:
+        quick = _encode_words(tokenizer, texts, max_length, labels)
+        if quick is not None:
+            return quick
+    stride = 0
+    if windows:
+        room = max_length - tokenizer.num_special_tokens_to_add(pair=pairs is not None)
+        stride = int(window_overlap * (room // 2 if pairs is not None else room))
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    ids: list[Ids] = []
+    types: list[Ids] = []
+    document: list[int] = []
+    for start in range(0, len(texts), _TEXTS_AT_A_TIME):
+        part = slice(start, start + _TEXTS_AT_A_TIME)
+        for place, row in enumerate(
+            _tokenize(tokenizer, texts[part], None if pairs is None else pairs[part], max_length, stride, windows)
+        ):
+            for window in (row, *row.overflowing) if windows else (row,):
+                ids.append(np.array(window.ids, dtype=np.int64))
+                document.append(start + place)
+                if has_types:
+                    types.append(np.array(window.type_ids, dtype=np.int64))
+    of_row = np.array(document, dtype=np.int64)
+    return Encoded(ids, types if has_types else None, None if labels is None else labels[of_row], of_row)
+
+
+def _encode_words(
+    tokenizer: Any, texts: Sequence[str], max_length: int, labels: npt.NDArray[Any] | None
+) -> Encoded | None:
+    """The same for many single texts, where the tokenizer allows to look words up."""
+    _set_truncation(tokenizer, None, 0)
+    words = word_pieces(tokenizer)
+    frame = None if words is None else _frame(tokenizer)
+    if words is None or frame is None:
+        return None
+    before, after = frame
+    rows = [
+        np.array([*before, *ids, *after], dtype=np.int64)
+        for ids in words.encode(texts, max_length - len(before) - len(after))
+    ]
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    zeros = np.zeros(max_length, dtype=np.int64)  # one for all rows: memory is for tokens
+    return Encoded(rows, [zeros[: len(row)] for row in rows] if has_types else None, labels, np.arange(len(rows)))
+
+
+def _frame(tokenizer: Any) -> tuple[list[int], list[int]] | None:
+    """The special tokens before and after a single text, if that is all they are."""
+    backend = tokenizer.backend_tokenizer
+    bare = backend.encode("a", add_special_tokens=False).ids
+    framed = backend.encode("a")
+    if len(bare) != 1 or framed.ids.count(bare[0]) != 1 or any(framed.type_ids):
+        return None
+    place = framed.ids.index(bare[0])
+    return framed.ids[:place], framed.ids[place + 1 :]
+
+
+def _tokenize(
+    tokenizer: Any, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int, stride: int, windows: bool
+) -> list[Any]:
+    """What calling the tokenizer does, without its checks and copies, which take longer than a short text itself."""
+    _set_truncation(tokenizer, max_length, stride)
+    backend = tokenizer.backend_tokenizer
+    batch = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+    # The fast form does not follow characters. It loses the token types of all windows of a pair but the first.
+    encodings: list[Any] = backend.encode_batch(batch) if windows else backend.encode_batch_fast(batch)
+    return encodings
+
+
+def _set_truncation(tokenizer: Any, max_length: int | None, stride: int) -> None:
+    """Let the tokenizer cut texts at ``max_length`` (``None``: never) and pad none."""
+    from transformers.tokenization_utils_base import TruncationStrategy
+    from transformers.utils import PaddingStrategy
+
+    cut = TruncationStrategy.DO_NOT_TRUNCATE if max_length is None else TruncationStrategy.LONGEST_FIRST
+    tokenizer.set_truncation_and_padding(
+        padding_strategy=PaddingStrategy.DO_NOT_PAD,
+        truncation_strategy=cut,
+        max_length=max_length,
+        stride=stride,
+        pad_to_multiple_of=None,
+        padding_side=None,
+    )
+    backend = tokenizer.backend_tokenizer
+    if backend.encode_special_tokens != tokenizer.split_special_tokens:
+        backend.encode_special_tokens = tokenizer.split_special_tokens
+
+
+def token_budget_batches(lengths: Ids, max_tokens: int) -> list[Ids]:
+    """Cut documents, longest first, into batches of at most ``max_tokens`` tokens with padding (at least one row)."""
+    order = np.argsort(-lengths, kind="stable")
+    batches = []
+    start = 0
+    while start < len(order):
+        count = max(1, max_tokens // max(1, int(lengths[order[start]])))
+        batches.append(order[start : start + count])
+        start += count
+    return batches

@@ -1,0 +1,139 @@
+"""From the selections of a recipe to documents.
+
+A planned selection is plain data: the recipe's, with stand-in, class ratio and number of documents filled in, and the
+sha256 of the corpus files, so that the same name with other text is another experiment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from masker.config import DataSettings
+from masker.documents import Documents, fetch_corpus, find_corpus, in_distribution_classes, read_documents, subsample
+from masker.errors import DataError
+from masker.experiments.recipe import Scale, Selection
+
+#: Seed of what is drawn once for all runs: documents where a scale takes fewer, and mostly the known classes.
+SELECTION_SEED = 0
+#: Corpora that are here already; asking for the others would start a download.
+_LOCAL = ("MASKER_DATA", "cache")
+
+
+def plan_selection(
+    selection: Selection, scale: Scale, documents: int | None, *, class_seed: int = SELECTION_SEED, fetch: bool
+) -> dict[str, Any]:
+    """The selection at a scale, ready for the inputs of a stage.
+
+    Args:
+        selection: As the recipe has it.
+        scale: Gives the stand-in and the class ratio.
+        documents: At most so many, unless the selection says so itself.
+        class_seed: Draws the known classes.
+        fetch: Whether a corpus that is not here may be downloaded; otherwise it goes without its sha256.
+
+    Raises:
+        DataError: When ``fetch`` is set and the corpus cannot be had.
+    """
+    stand_in = scale.stand_ins.get(selection.corpus)
+    corpus = selection.corpus if stand_in is None else stand_in.corpus
+    without = [*selection.without_labels, *([] if stand_in is None else stand_in.without_labels)]
+    ratio = selection.class_ratio if scale.class_ratio is None or selection.class_ratio is None else scale.class_ratio
+    # All classes known is the same as no split by class.
+    ratio = None if ratio == 1.0 else ratio
+    return {
+        "corpus": corpus,
+        "split": list(selection.split),
+        "sha256": [corpus_sha256(corpus, split, fetch=fetch) for split in selection.split],
+        "genre": list(selection.genre),
+        "labels": list(selection.labels),
+        "without_labels": without,
+        "class_ratio": ratio,
+        # Told only where it matters: a recipe that never splits, or splits once, keeps its stages.
+        **({} if ratio is None or class_seed == SELECTION_SEED else {"class_seed": class_seed}),
+        "classes": selection.classes,
+        "documents": documents if selection.documents is None else selection.documents,
+    }
+
+
+def corpus_sha256(corpus: str, split: str, *, fetch: bool) -> str | None:
+    """The hash of the file of a split; ``None`` when it is not here and must not be fetched."""
+    if not fetch:
+        try:
+            if not find_corpus(corpus).location.startswith(_LOCAL):
+                return None
+        except DataError:
+            return None
+    return _file_sha256(fetch_corpus(corpus, split))
+
+
+@cache
+def _file_sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def read_selections(parts: Sequence[dict[str, Any]], *, regression: bool = False) -> Documents:
+    """The documents of planned selections, joined.
+
+    Raises:
+        DataError: When a corpus is missing, or is not the one that the experiment was planned with.
+    """
+    return _join([_read_selection(part, regression) for part in parts])
+
+
+def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
+    corpus = part["corpus"]
+    settings = DataSettings(where={"genre": part["genre"]} if part["genre"] else None)
+    splits = []
+    for split, planned in zip(part["split"], part["sha256"], strict=True):
+        found = corpus_sha256(corpus, split, fetch=True)
+        if planned is not None and found != planned:
+            raise DataError(
+                f"{corpus}:{split} is not the file that this experiment was planned with (sha256 {str(found)[:12]} "
+                f"instead of {planned[:12]}); point MASKER_DATA to the same corpora, or choose another --output"
+            )
+        splits.append(read_documents(f"{corpus}:{split}", settings, require_labels=True, numeric_labels=regression))
+    documents = _join(splits)
+    if part["without_labels"]:
+        documents = _with_labels(documents, set(documents.class_names) - set(part["without_labels"]))
+    if part["class_ratio"] is not None:
+        names = _training_classes(part, settings, documents)
+        known = set(in_distribution_classes(names, part["class_ratio"], part.get("class_seed", SELECTION_SEED)))
+        documents = _with_labels(documents, known if part["classes"] == "seen" else set(documents.class_names) - known)
+    if part["labels"]:
+        documents = _with_labels(documents, set(part["labels"]))
+    if part["documents"] is not None:
+        documents = subsample(documents, part["documents"], SELECTION_SEED)
+    return documents
+
+
+def _training_classes(part: dict[str, Any], settings: DataSettings, documents: Documents) -> set[str]:
+    """What known classes are drawn from: a test part may lack classes, or have others, and must not draw its own."""
+    if part["split"] != ["train"] and "train" in find_corpus(part["corpus"]).splits:
+        documents = read_documents(f"{part['corpus']}:train", settings, require_labels=True)
+    return set(documents.class_names) - set(part["without_labels"])
+
+
+def _with_labels(documents: Documents, labels: set[str]) -> Documents:
+    chosen = [i for i, label in enumerate(documents.labels or []) if label in labels]
+    if not chosen:
+        raise DataError(f"{documents.name}: has no document of the classes {', '.join(sorted(labels))}")
+    return documents.take(chosen)
+
+
+def _join(parts: list[Documents]) -> Documents:
+    if len(parts) == 1:
+        return parts[0]
+    if len({part.pairs is None for part in parts}) > 1:
+        raise DataError(f"{' + '.join(part.name for part in parts)}: single texts and pairs cannot be joined")
+    pairs = None if parts[0].pairs is None else [pair for part in parts for pair in part.pairs or []]
+    labels = [label for part in parts for label in part.labels or []]
+    return Documents(
+        [text for part in parts for text in part.texts],
+        pairs,
+        cast("list[str] | list[float]", labels),
+        " + ".join(part.name for part in parts),
+    )

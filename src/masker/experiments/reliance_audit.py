@@ -1,0 +1,71 @@
+"""Audits of trained models, side by side: how much each leans on keywords."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from masker.audit import audit_model, open_model
+from masker.audit.result import Audit
+from masker.config import AuditSettings
+from masker.documents import Documents
+from masker.experiments.recipe import RelianceOptions
+
+#: Words of a class that a result names.
+_WORDS = 5
+
+
+def audit_reliance(
+    model: Path, training_keywords: Path, documents: Documents, options: RelianceOptions
+) -> list[dict[str, Any]]:
+    """Audit one model with several kinds of keywords.
+
+    The kinds ``training`` and ``frequency`` do not depend on the model, so all models of a seed are asked about the
+    same words in the same documents. With ``occlusion`` and ``attention`` each is asked about its own.
+
+    Args:
+        model: Model folder.
+        training_keywords: The file with the keywords of kind ``training``.
+        documents: Labelled documents.
+        options: What to try.
+
+    Returns:
+        For each kind and masking the reliance with its parts, the figures behind it, and the words that carry most.
+    """
+    opened = open_model(str(model))
+    found = []
+    for kind, masking in product(options.keywords, options.masking):
+        settings = AuditSettings(
+            keywords=str(training_keywords) if kind == "training" else kind,
+            masking=masking,
+            documents=options.documents,
+            per_class=options.per_class,
+            seed=options.seed,
+        )
+        figures = _figures(audit_model(opened, documents, settings=settings))
+        found.append({"keywords": kind, "masking": masking, **figures})
+    return found
+
+
+def _figures(audit: Audit) -> dict[str, Any]:
+    views = {
+        "whole": audit.whole,
+        "keywords_masked": audit.curve[-1].keywords,
+        "random_masked": audit.curve[-1].random,
+        "bare_keywords": audit.bare_keywords,
+        "bare_random": audit.bare_random,
+        "empty": audit.empty,
+    }
+    return {
+        **{
+            part: {end: round(value, 4) for end, value in figures.items()}
+            for part, figures in audit.reliance.to_json().items()
+        },
+        "measured_documents": audit.documents,
+        "with_keywords": round(audit.with_keywords, 4),
+        "keyword_share": round(audit.keyword_share, 4),
+        "confidence": {name: round(view.confidence, 4) for name, view in views.items()},
+        "accuracy": {name: round(view.accuracy, 4) for name, view in views.items()},
+        "words": {label: [row.word for row in rows[:_WORDS]] for label, rows in audit.keywords.items()},
+    }

@@ -1,0 +1,1 @@
+"""Backends: token ids in, logits and features out."""

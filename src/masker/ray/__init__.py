@@ -1,0 +1,1 @@
+"""Ray clusters: starting one, and sharing out work on it."""

@@ -1,0 +1,51 @@
+"""What ``masker demo`` shows at its end."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from masker.commands.demo import DemoResult
+from masker.report.console import DETECTION_COLUMNS, console
+
+_COLUMNS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80")
+
+
+def print_demo(result: DemoResult) -> None:
+    """The keywords, the comparison, the three sentences, and what to try next."""
+    out = console()
+    data, masker = result.data, result.models["masker"]
+    classes = ", ".join(data.train.class_names)
+    out.print(f"\n[bold]{len(data.train)} documents of {len(data.train.class_names)} classes[/]: {classes}")
+    if masker.keywords_ is not None:
+        words = ", ".join(masker.keywords_.words)
+        out.print(f"[bold]{len(masker.keywords_)} keywords[/] the vanilla model attends to most: {escape(words)}\n")
+
+    table = Table(title="20 Newsgroups, 25 % of the classes known (all figures in %)")
+    table.add_column("OOD set")
+    table.add_column("method, score")
+    for heading in ("accuracy ↑", *(DETECTION_COLUMNS[key] for key in _COLUMNS), "rejected"):
+        table.add_column(heading, justify="right")
+    first, *_, last = result.reports
+    for name in data.ood:
+        for method, report in result.reports.items():
+            figures = report["ood"][name]
+            table.add_row(
+                name if method == first else "",
+                method,
+                f"{100 * report['classification']['accuracy']['value']:.1f}",
+                *(f"{100 * figures[key]['value']:.1f}" for key in _COLUMNS),
+                f"{100 * figures['rejected']:.1f}",
+                end_section=method == last,
+            )
+    out.print(table)
+    shares = ", ".join(f"{method} {100 * report['rejected']:.1f} %" for method, report in result.reports.items())
+    out.print(f"rejected of the {len(data.test)} known-class test documents: {shares}\n")
+
+    for text, prediction in result.sentences:
+        colour, verdict = ("red", "none of my classes") if prediction.is_ood else ("green", prediction.label)
+        out.print(f"[{colour}]{verdict:24}[/] ood_score {prediction.ood_score:.3f}  {escape(text)}", soft_wrap=True)
+    out.print(f"\n{result.seconds / 60:.1f} minutes. Models and figures are in {result.folder}. Try next:")
+    out.print(f"  echo 'your own sentence' | masker predict {result.folder}/masker -", soft_wrap=True)
+    out.print(f"  masker keywords {result.folder}/masker", soft_wrap=True)
+    out.print("  masker train your.csv --output model     (columns text and label)", soft_wrap=True)

@@ -1,5 +1,0 @@
-"""Predicting a folder of files, the shards, in this process or on a Ray cluster."""
-
-from masker.shards.run import ShardsSummary, predict_shards
-
-__all__ = ["ShardsSummary", "predict_shards"]

@@ -1,0 +1,75 @@
+"""The one-class SVM says what scikit-learn says, from plain arrays."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import SGDOneClassSVM
+from sklearn.svm import OneClassSVM
+
+from masker.detection.scores import one_class_svm
+from masker.detection.scores.one_class_svm import OneClassSvm, fit_one_class_svm, gaussian_kernel
+
+TRAIN = np.random.default_rng(0).normal(size=(60, 8))
+TEST = np.concatenate([TRAIN[:5], np.random.default_rng(1).normal(size=(20, 8)), np.full((1, 8), 9.0)])
+FIT = {"nu": 0.2, "gamma": 0.1, "components": 30, "seed": 3}
+
+
+def as_form(matrix, form):
+    return csr_array(matrix) if form == "sparse" else matrix
+
+
+def test_decision_by_hand():
+    """Points (0) and (2), weights 1 and 2, intercept −1, γ = log 2: f(1) = 1/2 + 2/2 − 1, f(2) = 1/16 + 2 − 1."""
+    machine = OneClassSvm(np.array([[0.0], [2.0]]), np.array([1.0, 2.0]), -1.0, math.log(2))
+    assert machine.decision(np.array([[1.0], [2.0]])) == pytest.approx([0.5, 1.0625])
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_exact_equals_scikit_learn(form):
+    expected = OneClassSVM(kernel="rbf", nu=0.2, gamma=0.1).fit(as_form(TRAIN, form))
+    machine = fit_one_class_svm(as_form(TRAIN, form), solver="exact", **FIT)
+    decision = machine.decision(as_form(TEST, form))
+    np.testing.assert_allclose(decision, expected.decision_function(as_form(TEST, form)), atol=1e-9)
+    assert decision[-1] == decision.min()
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_sgd_equals_scikit_learn(form):
+    landmarks = Nystroem(gamma=0.1, n_components=30, random_state=3)
+    expected = SGDOneClassSVM(nu=0.2, random_state=3).fit(landmarks.fit_transform(as_form(TRAIN, form)))
+    machine = fit_one_class_svm(as_form(TRAIN, form), solver="sgd", **FIT)
+    np.testing.assert_allclose(
+        machine.decision(as_form(TEST, form)),
+        expected.decision_function(landmarks.transform(as_form(TEST, form))),
+        atol=1e-9,
+    )
+
+
+def test_sgd_takes_no_more_landmarks_than_documents():
+    assert len(fit_one_class_svm(TRAIN[:9], solver="sgd", **FIT).weights) == 9
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_arrays_round_trip(form):
+    machine = fit_one_class_svm(as_form(TRAIN, form), solver="exact", **FIT)
+    arrays = machine.to_arrays()
+    assert all(isinstance(array, np.ndarray) for array in arrays.values())
+    again = OneClassSvm.from_arrays(arrays)
+    np.testing.assert_array_equal(again.decision(as_form(TEST, form)), machine.decision(as_form(TEST, form)))
+
+
+def test_chunks_do_not_show(monkeypatch):
+    machine = fit_one_class_svm(TRAIN, solver="exact", **FIT)
+    whole = machine.decision(TEST)
+    monkeypatch.setattr(one_class_svm, "CHUNK", 7)
+    np.testing.assert_allclose(machine.decision(TEST), whole)
+    assert machine.decision(TEST[:0]).shape == (0,)
+
+
+def test_kernel_mixes_dense_and_sparse():
+    np.testing.assert_allclose(
+        gaussian_kernel(csr_array(TEST), csr_array(TRAIN), 0.3), gaussian_kernel(TEST, TRAIN, 0.3), atol=1e-12
+    )

@@ -1,0 +1,107 @@
+"""OpenMax: the recalibrated activations and the Weibull tails, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import weibull_min
+
+from masker.detection.scores.openmax import (
+    OpenMaxStatistics,
+    activation_distances,
+    fit_openmax,
+    fit_weibull_tail,
+    openmax_probabilities,
+)
+
+# F_i(d) = 1 − 2^−d: shape 1, scale 1/log 2, tails that start at 1 so that a distance is moved by 0.
+HALVING = {"shape": np.ones(3), "scale": np.full(3, 1 / math.log(2)), "tail_start": np.ones(3)}
+V = np.array([[5.0, 3.0, 1.0]])
+KNOWN = OpenMaxStatistics(np.array([[5.0, 3.0, 0.0], [5.0, 1.0, 1.0], [5.0, 3.0, 4.0]]), **HALVING)
+
+
+def probabilities(alpha, known=KNOWN, v=V):
+    return openmax_probabilities(v, known, alpha=alpha, distance="euclidean")[0]
+
+
+def test_recalibration_by_hand():
+    """v = (5, 3, 1) lies at distances 1, 2, 3: F = (1/2, 3/4, 7/8). α = 2.
+
+    Rank weights 1, 1/2, 0, so 1 − ω = (1/2, 3/8, 0). Revised: (2.5, 1.875, 1); unknown: 2.5 + 1.125 = 3.625.
+    """
+    exponentials = np.exp([3.625, 2.5, 1.875, 1.0])
+    np.testing.assert_allclose(probabilities(2), exponentials / exponentials.sum())
+
+
+def test_alpha_one_revises_the_best_class_only():
+    """1 − ω = (1/2, 0, 0): revised (2.5, 3, 1), unknown 2.5."""
+    exponentials = np.exp([2.5, 2.5, 3.0, 1.0])
+    np.testing.assert_allclose(probabilities(1), exponentials / exponentials.sum())
+
+
+def test_alpha_is_at_most_the_number_of_classes():
+    np.testing.assert_allclose(probabilities(10), probabilities(3))
+
+
+def test_far_from_its_mean_is_unknown_and_at_its_mean_is_known():
+    means = np.array([[9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [0.0, 0.0, 9.0]])
+    known = OpenMaxStatistics(means, np.full(3, 8.0), np.full(3, 2.0), np.full(3, 3.0))
+    unknown = openmax_probabilities(
+        np.array([[9.0, 0.0, 0.0], [30.0, 0.0, 0.0]]), known, alpha=3, distance="euclidean"
+    )[:, 0]
+    assert unknown[0] < 0.01
+    assert unknown[1] > 0.99
+
+
+def test_rows_are_distributions():
+    logits = np.random.default_rng(0).normal(size=(20, 3))
+    rows = openmax_probabilities(logits, KNOWN, alpha=3, distance="euclidean-cosine")
+    assert rows.shape == (20, 4)
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+
+
+def test_means_are_those_of_the_documents_that_are_right():
+    """Class 0: (4, 0) and (2, 0) are right, (0, 9) is not: mean (3, 0). Of class 1 none is right: all count."""
+    logits = np.array([[4.0, 0.0], [2.0, 0.0], [0.0, 9.0], [3.0, 1.0], [5.0, 3.0]])
+    known = fit_openmax(logits, np.array([0, 0, 0, 1, 1]), tail=20, distance="euclidean")
+    np.testing.assert_allclose(known.means, [[3.0, 0.0], [4.0, 2.0]])
+
+
+def test_weibull_fit_is_the_maximum_of_the_likelihood():
+    """With location 0 the maximum has scale^k = mean(x^k) and sum(x^k log x) / sum(x^k) − 1/k = mean(log x)."""
+    distances = np.random.default_rng(0).gamma(3.0, size=200)
+    shape, scale, start = fit_weibull_tail(distances, 20)
+    tail = np.sort(distances)[-20:]
+    assert start == tail[0]
+    x = tail - start + 1.0
+    assert scale**shape == pytest.approx(np.mean(x**shape), rel=1e-3)
+    assert np.sum(x**shape * np.log(x)) / np.sum(x**shape) - 1 / shape == pytest.approx(np.mean(np.log(x)), rel=1e-3)
+
+
+def test_weibull_fits_at_most_half_of_the_distances():
+    distances = weibull_min.rvs(2.0, scale=3.0, size=40, random_state=0)
+    assert fit_weibull_tail(distances, 40) == fit_weibull_tail(distances, 20)
+    assert fit_weibull_tail(distances, 40)[2] == np.sort(distances)[20]
+
+
+def test_classes_too_small_for_a_tail_borrow_one():
+    """Class 1 has one document, at distance 0 of its own mean: its tail is that of all distances, 0 among them."""
+    logits = np.array([[4.0, 0.0], [5.0, 0.0], [7.0, 0.0], [0.0, 4.0]])
+    known = fit_openmax(logits, np.array([0, 0, 0, 1]), tail=20, distance="euclidean")
+    own, everyone = np.array([4 / 3, 1 / 3, 5 / 3]), np.array([4 / 3, 1 / 3, 5 / 3, 0.0])
+    for index, expected in enumerate((fit_weibull_tail(own, 20), fit_weibull_tail(everyone, 20))):
+        assert (known.shape[index], known.scale[index], known.tail_start[index]) == pytest.approx(expected, rel=1e-3)
+
+
+def test_without_any_tail_nothing_is_doubted():
+    """One document a class: OpenMax has nothing to go by and gives softmax with an activation 0 for the unknown."""
+    known = fit_openmax(np.array([[4.0, 0.0], [0.0, 4.0]]), np.array([0, 1]), tail=20, distance="euclidean")
+    rows = openmax_probabilities(np.array([[3.0, 0.0]]), known, alpha=2, distance="euclidean")
+    np.testing.assert_allclose(rows[0], np.exp([0.0, 3.0, 0.0]) / (2 + math.exp(3)))
+
+
+def test_distances_by_hand():
+    """(3, 4) and (3, 0): Euclidean 4; cosine 1 − 9/15 = 0.4; together 4/200 + 0.4 = 0.42."""
+    v, mean = np.array([[3.0, 4.0]]), np.array([[3.0, 0.0]])
+    assert activation_distances(v, mean, "euclidean")[0, 0] == pytest.approx(4.0)
+    assert activation_distances(v, mean, "euclidean-cosine")[0, 0] == pytest.approx(0.42)

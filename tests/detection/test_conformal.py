@@ -1,0 +1,113 @@
+"""Conformal p-values and thresholds: by hand, their agreement, and the promise over many draws."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, binom
+
+from masker.detection.conformal import conformal_p_values, conformal_threshold, least_documents, promised_rate
+
+RATES = [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.9, 1.0]
+SCORES = st.lists(st.integers(0, 12).map(lambda n: n / 12), min_size=1, max_size=60)
+
+
+def test_threshold_by_hand():
+    """Scores 1 ... 10, rate 0.25: k = ceil(11 * 0.75) = ceil(8.25) = 9; the ninth smallest is 9; only 10 exceeds it.
+
+    Rate 0.2: k = ceil(8.8) = 9 as well. Rate 3/11: (n + 1)(1 - rate) is exactly 8, whatever floating point says.
+    """
+    scores = np.random.default_rng(0).permutation(np.arange(1.0, 11.0))
+    assert conformal_threshold(scores, 0.25) == 9.0
+    assert conformal_threshold(scores, 0.2) == 9.0
+    assert conformal_threshold(scores, 3 / 11) == 8.0
+
+
+def test_p_values_by_hand():
+    """Held out 1, 2, 2, 3. Of score 2 three are at least as high: (1 + 3) / 5. Of 2.5 one: 2/5. Of 9 none: 1/5."""
+    held_out = np.array([1.0, 2.0, 2.0, 3.0])
+    scores = np.array([2.0, 2.5, 9.0, 0.0])
+    assert conformal_p_values(scores, held_out).tolist() == [4 / 5, 2 / 5, 1 / 5, 1.0]
+
+
+def test_rate_zero_rejects_above_all_and_rate_one_all_but_the_lowest():
+    scores = np.array([0.3, 0.1, 0.2, 0.4])
+    assert conformal_threshold(scores, 0.0) == 0.4
+    assert conformal_threshold(scores, 1.0) == 0.1
+
+
+@pytest.mark.parametrize(("count", "enough"), [(18, False), (19, True), (20, True)])
+def test_how_many_documents_a_promise_takes(count, enough):
+    """5 % is 1 of 20: with n = 19 the highest score is exceeded by a twentieth document with probability 1/20."""
+    assert least_documents(0.05) == 19
+    assert (count >= least_documents(0.05)) == enough
+    assert promised_rate(count, 0.05) == (0.05 if enough else 1 / (count + 1))
+    assert conformal_threshold(np.arange(float(count)), 0.05) == count - 1
+
+
+def test_a_rate_of_zero_can_never_be_promised():
+    assert least_documents(0.0) > 10**8
+    assert promised_rate(99, 0.0) == 0.01
+
+
+@given(held_out=SCORES, new=SCORES, rate=st.sampled_from(RATES[1:-1]))
+def test_threshold_and_p_value_decide_alike(held_out, new, rate):
+    held_out, new = np.sort(held_out), np.array(new)
+    rejected = new > conformal_threshold(held_out, rate)
+    p = conformal_p_values(new, held_out)
+    if len(held_out) >= least_documents(rate):
+        np.testing.assert_array_equal(rejected, p <= rate + 1e-12)
+    else:
+        np.testing.assert_array_equal(rejected, p <= 1 / (len(held_out) + 1) + 1e-12)
+
+
+@given(held_out=SCORES, new=SCORES)
+def test_p_values_against_counting(held_out, new):
+    expected = [(1 + sum(other >= score for other in held_out)) / (len(held_out) + 1) for score in new]
+    np.testing.assert_allclose(conformal_p_values(np.array(new), np.sort(held_out)), expected)
+
+
+@given(scores=SCORES, rate=st.sampled_from(RATES))
+def test_share_of_the_held_out_above_never_exceeds_the_rate(scores, rate):
+    threshold = conformal_threshold(np.array(scores), rate)
+    assert threshold in scores
+    assert (np.array(scores) > threshold).mean() <= rate
+
+
+def test_a_higher_rate_never_raises_the_threshold():
+    scores = np.random.default_rng(0).random(101)
+    thresholds = [conformal_threshold(scores, rate) for rate in RATES]
+    assert thresholds == sorted(thresholds, reverse=True)
+
+
+def test_equal_scores_are_not_rejected():
+    assert conformal_threshold(np.full(30, 0.5), 0.05) == 0.5
+
+
+@pytest.mark.parametrize(("count", "rate"), [(19, 0.05), (50, 0.05), (200, 0.05), (99, 0.1), (7, 0.3)])
+def test_promise_holds_over_many_draws(count, rate):
+    """4000 times: calibrate on ``count`` draws, then try one fresh draw.
+
+    The chance of rejection is exactly (n + 1 - k) / (n + 1), at most the rate; 4000 trials stay within the binomial
+    distribution's 1 - 1e-6 range around it.
+    """
+    draw = np.random.default_rng(count)
+    k = int(np.ceil((count + 1) * (1 - rate) - 1e-9))
+    chance = (count + 1 - k) / (count + 1)
+    assert chance <= rate + 1e-12
+    rejected = sum(
+        draw.gumbel() > conformal_threshold(draw.gumbel(size=count), rate) for _ in range(4000)
+    )  # no normal distribution: the promise needs none
+    low, high = binom.interval(1 - 1e-6, 4000, chance)
+    assert low <= rejected <= high
+
+
+def test_realised_rates_have_the_distribution_the_docstring_tells():
+    """With scores uniform on [0, 1] the rate that a threshold t realises is 1 - t: Beta(n + 1 - k, k) over draws.
+
+    For n = 100 and 5 %: k = 96, Beta(5, 96); compare the mean (5/101) and the central 95 %.
+    """
+    draw = np.random.default_rng(0)
+    realised = 1 - np.array([conformal_threshold(draw.random(100), 0.05) for _ in range(4000)])
+    assert realised.mean() == pytest.approx(5 / 101, abs=0.002)
+    np.testing.assert_allclose(np.quantile(realised, [0.025, 0.975]), beta.ppf([0.025, 0.975], 5, 96), atol=0.006)

@@ -1,0 +1,157 @@
+"""The evaluation report, from outputs made by hand."""
+
+import json
+
+import numpy as np
+import pytest
+
+from masker.detection.calibration import Calibration
+from masker.detection.detector import Judgement
+from masker.detection.evaluation import evaluate_classification, evaluate_regression
+from masker.detection.scores.max_probability import class_probabilities, max_probability_score
+from masker.errors import DataError
+
+CLASSES = ["ham", "spam"]
+# Scores (1-vs-rest): sigmoid(-3), sigmoid(-2), sigmoid(-1), sigmoid(0) = 0.05, 0.12, 0.27, 0.5; the last is wrong.
+LOGITS = np.array([[3.0, -3.0], [-2.0, 2.0], [1.0, -1.0], [0.0, -2.0]], dtype=np.float32)
+LABELS = ["ham", "spam", "ham", "spam"]
+# Scores 0.88 and 0.12: one clearly out, one that looks like the second document.
+OUT = np.array([[-2.0, -5.0], [2.0, -4.0]], dtype=np.float32)
+DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95"}
+
+
+def judge(logits, head, rule, temperature=1.0):
+    scores, predicted = max_probability_score(logits, head), logits.argmax(axis=1)
+    p_values, rejected = rule.p_values(scores, predicted), rule.rejects(scores, predicted)
+    raw = class_probabilities(logits, head).max(axis=1)
+    return Judgement(class_probabilities(logits / temperature, head), predicted, raw, scores, p_values, rejected)
+
+
+def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, **options):
+    settings = {"resamples": 50, "seed": 0, **options}
+    others = {"other": OUT} if ood is None else ood
+    held_out = np.arange(1, 40) / 100
+    rule = Calibration.fit(held_out, np.zeros(39, dtype=int), 2, 0.05, class_conditional=class_conditional)
+    if threshold is not None:
+        rule = rule.with_threshold(threshold)
+    return evaluate_classification(
+        judge(LOGITS, head, rule, temperature),
+        settings.pop("labels", LABELS),
+        CLASSES,
+        rule,
+        {name: judge(logits, head, rule) for name, logits in others.items()},
+        temperature=temperature,
+        **settings,
+    )
+
+
+def test_all_keys():
+    content = report()
+    assert set(content) == {
+        "classification", "threshold", "rejected", "false_alarms", "confidence", "selective", "ood",
+    }  # fmt: skip
+    assert set(content["classification"]) == {"accuracy", "macro_f1", "ece"}
+    assert set(content["ood"]) == {"other"}
+    assert set(content["ood"]["other"]) == {"documents", "rejected", *DETECTION}
+    for figures in (content["classification"], {name: content["ood"]["other"][name] for name in DETECTION}):
+        for figure in figures.values():
+            assert set(figure) == {"value", "low", "high"}
+            assert figure["low"] <= figure["high"]
+
+
+@pytest.mark.parametrize("head", ["one-vs-rest", "multi-class"])
+def test_report_is_json(head):
+    content = report(head)
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+
+
+def test_figures_by_hand():
+    """Three of four are right. Score above 0.4: one of four test documents, one of two others.
+
+    AUROC: 0.88 beats all 4 test scores; 0.1192 beats 0.0474 and ties with 0.1192: 4 + 1 + 0.5 of 8 pairs = 0.6875.
+    """
+    content = report()
+    assert content["classification"]["accuracy"]["value"] == pytest.approx(0.75)
+    assert content["threshold"] == 0.4
+    assert content["rejected"] == pytest.approx(0.25)
+    other = content["ood"]["other"]
+    assert other["documents"] == 2
+    assert other["rejected"] == pytest.approx(0.5)
+    assert other["auroc"]["value"] == pytest.approx(0.6875)
+
+
+def test_false_alarms_by_hand():
+    """One of four rejected; exact interval of Clopper and Pearson: 0.0063 to 0.8059. 39 held out can promise 5 %."""
+    content = report()["false_alarms"]
+    assert content["realised"]["value"] == 0.25
+    assert [content["realised"][end] for end in ("low", "high")] == pytest.approx([0.0063, 0.8059], abs=1e-4)
+    assert (content["asked"], content["promised"], content["held_out"]) == (0.05, None, 39), "a threshold by hand"
+    assert report(threshold=None)["false_alarms"]["promised"] == 0.05
+    assert "by_predicted_class" not in content
+
+
+def test_false_alarms_by_class():
+    """All held-out documents were predicted ham: k = 38, threshold 0.38, for ham; spam has that of all, the same."""
+    by_class = report(threshold=None, class_conditional=True)["false_alarms"]["by_predicted_class"]
+    assert {name: share["value"] for name, share in by_class.items()} == {"ham": pytest.approx(1 / 3), "spam": 0.0}
+
+
+def test_selective_by_hand():
+    """Only the least certain of four is wrong: risks 0, 0, 0, 1/4; their mean is 1/16."""
+    content = report()["selective"]
+    assert set(content) == {"confidence", "ood_score"}
+    for figures in content.values():
+        assert figures["aurc"]["value"] == pytest.approx(1 / 16)
+        assert figures["curve"] == [[0.25, 0.0], [0.5, 0.0], [0.75, 0.0], [1.0, 0.25]]
+
+
+def test_calibration_error_before_and_after_the_temperature():
+    """Sigmoids of 3, 2, 1, 0 sit in different bins; three are right, the last is wrong at 0.5.
+
+    Before: (0.0474 + 0.1192 + 0.2689 + 0.5) / 4 = 0.2339. Twice as hot: sigmoids of 1.5, 1, 0.5 and 0.
+    """
+    content = report(temperature=2.0)
+    assert content["confidence"]["temperature"] == 2.0
+    assert content["confidence"]["ece_before"] == pytest.approx(0.2339, abs=1e-4)
+    hot = 1 / (1 + np.exp(-np.array([1.5, 1.0, 0.5])))
+    assert content["confidence"]["ece_after"] == pytest.approx(((1 - hot).sum() + 0.5) / 4)
+    assert content["classification"]["ece"]["value"] == pytest.approx(content["confidence"]["ece_after"])
+
+
+def test_head_decides_the_score():
+    """Softmax of (0, -2) is 0.88, score 0.12, below 0.4: with this head nothing is rejected."""
+    assert report("multi-class")["rejected"] == 0.0
+
+
+def test_document_at_the_threshold_is_kept():
+    assert report(threshold=0.5)["rejected"] == 0.0
+
+
+def test_same_seed_same_report():
+    assert report(seed=3) == report(seed=3)
+
+
+def test_no_other_corpora_and_several():
+    assert report(ood={})["ood"] == {}
+    assert list(report(ood={"b": OUT, "a": LOGITS})["ood"]) == ["b", "a"]
+
+
+def test_same_documents_cannot_be_told_apart():
+    assert report(ood={"same": LOGITS})["ood"]["same"]["auroc"]["value"] == pytest.approx(0.5)
+
+
+def test_label_the_model_does_not_know():
+    with pytest.raises(DataError, match="'eggs'"):
+        report(labels=["eggs", *LABELS[1:]])
+
+
+def test_regression_by_hand():
+    """Predictions 1, 2, 3 for 1, 2, 5: errors 0, 0, 2, so the mean square is 4/3; the order agrees: Spearman 1.
+
+    Pearson: deviations (-1, 0, 1) and (-5/3, -2/3, 7/3): 4 / sqrt(2 * (25 + 4 + 49) / 9) = 4 / sqrt(52/3).
+    """
+    content = evaluate_regression(np.array([[1.0], [2.0], [3.0]], dtype=np.float32), [1, 2, 5], resamples=20, seed=0)
+    figures = content["regression"]
+    assert json.loads(json.dumps(content)).keys() == {"regression"}
+    values = {name: figure["value"] for name, figure in figures.items()}
+    assert values == pytest.approx({"pearson": 4 / (52 / 3) ** 0.5, "spearman": 1.0, "mse": 4 / 3})
