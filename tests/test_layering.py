@@ -12,6 +12,7 @@ import masker
 ORDER = [
     "errors",
     "files",
+    "registry",
     "distributed",
     "config",
     "provenance",

@@ -22,7 +22,7 @@ from masker.documents.splits import validation_split
 from masker.documents.texts import Text, split_pairs
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.inference.backend import document_outputs
-from masker.inference.features import Outputs
+from masker.inference.outputs import Outputs
 from masker.keywords import KeywordSet
 from masker.labels import class_name
 from masker.modeling.model_folder import load_manifest, save_folder, update_folder

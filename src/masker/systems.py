@@ -19,8 +19,9 @@ from masker.detection.fitting import Network, document_labels, fit_detector, kin
 from masker.documents import Documents
 from masker.errors import ConfigError
 from masker.inference.backend import Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
-from masker.inference.features import FROZEN, Outputs
+from masker.inference.features import FROZEN
 from masker.inference.linear_backend import VECTORS, EncoderFeatures, Features, LinearScorer, TfIdfFeatures
+from masker.inference.outputs import Outputs
 from masker.inference.packed_linear import pack_linears
 from masker.keywords import KeywordSet
 from masker.metrics import accuracy
@@ -127,7 +128,7 @@ def detector_tensors(detector: Detector) -> dict[str, torch.Tensor]:
 
 
 def _fit_network(documents: Documents, classes: Sequence[str], settings: Settings, work: Path) -> _Engine:
-    from masker.training.methods import train_method
+    from masker.training.stages import train_method
 
     trained = train_method(documents, classes, settings, work)
     tensors: dict[str, torch.Tensor] = {}

@@ -11,7 +11,7 @@ from masker.detection.network_scores import LOGIT_SCORES, make_score
 from masker.detection.stand_ins import stand_in_documents
 from masker.detection.statistics import gather
 from masker.documents.encoding import Encoded
-from masker.inference.backend import Outputs
+from masker.inference.outputs import Outputs
 from masker.keywords import Keyword, KeywordSet
 
 SETTINGS = build_settings({"model": {"head": "multi-class"}})

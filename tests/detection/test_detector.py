@@ -11,9 +11,9 @@ from masker.detection.baseline_scores import METHOD_SCORES
 from masker.detection.network_scores import FEATURE_SCORES, LOGIT_SCORES, SCORE_NAMES, make_score
 from masker.detection.statistics import Known, bank_rows, gather
 from masker.errors import ConfigError, ModelError
-from masker.inference.backend import Outputs
 from masker.inference.features import ENCODER_KINDS, FROZEN
 from masker.inference.linear_backend import VECTORS
+from masker.inference.outputs import Outputs
 
 DRAW = np.random.default_rng(0)
 LABELS = np.arange(60) % 3

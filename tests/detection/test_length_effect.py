@@ -8,7 +8,7 @@ import pytest
 from masker.detection.length_effect import LengthEffect
 from masker.detection.network_scores import make_score
 from masker.detection.statistics import Known, gather
-from masker.inference.features import Outputs
+from masker.inference.outputs import Outputs
 
 
 def test_by_hand():

@@ -9,7 +9,7 @@ from masker.detection.conformal import conformal_p_values
 from masker.detection.joint import JointScore, Recipe
 from masker.detection.score import Score
 from masker.detection.surprise import JointSurprise, Surprise
-from masker.inference.backend import Outputs
+from masker.inference.outputs import Outputs
 
 REFERENCE = np.arange(1.0, 21.0)
 

@@ -13,7 +13,7 @@ from masker.documents.encoding import encode
 from masker.errors import ConfigError
 from masker.experiments import analyses
 from masker.experiments.reproduce import reproduce
-from masker.inference.features import Outputs
+from masker.inference.outputs import Outputs
 from masker.modeling.backbone import load_tokenizer
 from masker.report.reproduction import write_report
 

@@ -12,7 +12,7 @@ from transformers import TrainerCallback
 from masker import Documents, MaskerError
 from masker.config import Settings
 from masker.training import trainer as module
-from masker.training.methods import train_method
+from masker.training.stages import train_method
 
 CLASSES = ["food", "space", "sport"]
 

@@ -13,7 +13,7 @@ from masker.documents.encoding import encode
 from masker.inference.batching import content_special_ids
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_backbone
-from masker.training.methods import make_views, train_method
+from masker.training.stages import make_views, train_method
 from tests.conftest import FAMILIES, make_corpus
 
 families = pytest.mark.parametrize("family", FAMILIES)

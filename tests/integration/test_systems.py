@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from masker import ConfigError, Documents, MaskerClassifier, ModelError
-from masker.training import methods
-from masker.training.methods import train_method
+from masker.training import stages as methods
+from masker.training.stages import train_method
 from masker.training.trainer import MaskerTrainer
 from tests.conftest import make_corpus
 

@@ -10,7 +10,7 @@ import torch
 
 from masker import Documents, MaskerClassifier
 from masker.errors import ConfigError
-from masker.training.methods import train_method
+from masker.training.stages import train_method
 from masker.training.trainer import MaskerTrainer
 from tests.conftest import make_corpus
 
@@ -97,7 +97,7 @@ def test_the_final_model_is_the_mean_of_its_last_steps(documents, tiny_settings,
 
 
 def test_a_warm_start_goes_on_from_the_vanilla_model(documents, tiny_settings, tmp_path, monkeypatch):
-    from masker.training import methods
+    from masker.training import stages as methods
 
     before: dict[str, dict[str, torch.Tensor]] = {}
     original = methods._train_stage
@@ -211,7 +211,7 @@ def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
     from masker.modeling.backbone import load_backbone
     from masker.modeling.network import MaskerNetwork
     from masker.training.keyword_stage import choose_keywords
-    from masker.training.methods import make_views
+    from masker.training.stages import make_views
 
     settings = tiny_settings(loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, keywords={"source": "frequency"})
     backbone = load_backbone(settings.model, CLASSES)

@@ -190,7 +190,7 @@ def _shared_texts(source: str, settings: DataSettings) -> list[Text]:
 
 def keywords_of_data(data: str, settings: Settings) -> KeywordSet:
     """The keywords that training on ``data`` would use; attention trains its vanilla stage, or reads a given model."""
-    from masker.training.methods import find_keywords
+    from masker.training.stages import find_keywords
     from masker.training.training_data import encode_corpus
 
     documents = read_training_documents(data, settings)

@@ -25,7 +25,7 @@ from masker.detection.joint import JointScore, Recipe
 from masker.detection.network_scores import LOGIT_SCORES, feature_kinds, make_score
 from masker.detection.score import Floats, Labels, Score
 from masker.detection.statistics import Known
-from masker.inference.features import Outputs
+from masker.inference.outputs import Outputs
 from masker.metrics import auroc
 
 _log = logging.getLogger("masker")

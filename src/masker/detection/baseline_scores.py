@@ -15,8 +15,8 @@ from masker.detection.scores.max_logit import max_logit_score
 from masker.detection.scores.max_probability import class_probabilities
 from masker.detection.scores.one_class_svm import OneClassSvm, fit_one_class_svm
 from masker.detection.scores.openmax import OpenMaxStatistics, fit_openmax, openmax_probabilities
-from masker.inference.backend import Outputs
 from masker.inference.linear_backend import VECTORS
+from masker.inference.outputs import Outputs
 
 Arrays = dict[str, npt.NDArray[Any]]
 

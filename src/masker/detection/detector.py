@@ -21,8 +21,8 @@ from masker.detection.score import Floats, Labels, LearntScore, Score
 from masker.detection.scores.max_probability import class_probabilities
 from masker.detection.statistics import Known
 from masker.errors import ConfigError, ModelError, did_you_mean
-from masker.inference.backend import Outputs
 from masker.inference.features import FROZEN
+from masker.inference.outputs import Outputs
 
 Arrays = dict[str, npt.NDArray[Any]]
 

@@ -22,7 +22,7 @@ from masker.detection.temperature import fit_temperature
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
 from masker.inference.backend import Scorer, document_outputs, stream_outputs
-from masker.inference.features import Outputs
+from masker.inference.outputs import Outputs
 from masker.keywords import KeywordSet
 from masker.progress import progress_bar
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from masker.detection.score import Floats, Score
 from masker.detection.surprise import JointSurprise
-from masker.inference.backend import Outputs
+from masker.inference.outputs import Outputs
 
 AUTO = "auto"
 

@@ -26,8 +26,8 @@ from masker.detection.scores.scaled_mahalanobis import class_spreads, own_sizes,
 from masker.detection.statistics import Known
 from masker.detection.vim import fit_virtual_logit, vim_score
 from masker.errors import ConfigError, ModelError, did_you_mean
-from masker.inference.backend import Outputs
 from masker.inference.features import FROZEN
+from masker.inference.outputs import Outputs
 
 
 class LogitScore(Score):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.config import Settings
-from masker.inference.backend import Outputs
+from masker.inference.outputs import Outputs
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.inference.backend import Outputs
+from masker.inference.outputs import Outputs
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

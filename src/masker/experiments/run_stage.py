@@ -82,7 +82,7 @@ def _train(stage: Stage, partial: Path, output: Path) -> Result:
 
 
 def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
-    from masker.training.methods import find_keywords
+    from masker.training.stages import find_keywords
     from masker.training.training_data import encode_corpus
 
     settings = _settings(stage)

@@ -31,8 +31,8 @@ from masker.inference.batching import (
     predict_outputs,
 )
 from masker.inference.features import FROZEN
-from masker.inference.features import Outputs as Outputs
 from masker.inference.onnx_backend import ONNX_FOLDER, OnnxBackend, OnnxScorer, open_exported, weight_files
+from masker.inference.outputs import Outputs as Outputs
 from masker.inference.packed_linear import pack_linears
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_classifier, load_encoder

@@ -13,30 +13,13 @@ Content tokens are those of the text: neither padding nor special tokens. A docu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 #: Kinds that the pass which gives the logits gives as well.
 ENCODER_KINDS = ("cls", "mean", "layers", "middle")
 FROZEN = "frozen"
-
-
-class Outputs(NamedTuple):
-    """What is known of N documents before they are scored.
-
-    Attributes:
-        logits: (N, C) outputs of f_doc.
-        features: (N, H) dense or sparse, by kind; those that somebody asked for.
-        lengths: (N,) tokens, where they were counted.
-    """
-
-    logits: npt.NDArray[np.float32]
-    features: Mapping[str, Any] = {}
-    lengths: npt.NDArray[np.int64] | None = None
 
 
 def content_weights(input_ids: torch.Tensor, attention_mask: torch.Tensor, special_ids: Sequence[int]) -> torch.Tensor:

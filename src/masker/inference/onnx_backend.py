@@ -23,7 +23,7 @@ from masker.documents.encoding import Encoded, token_budget_batches
 from masker.errors import ModelError
 from masker.files import file_sha256
 from masker.inference.batching import Advance
-from masker.inference.features import Outputs
+from masker.inference.outputs import Outputs
 from masker.masking.collator import pad_rows
 
 OnnxBackend = Literal["onnx", "onnx-int8"]

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from masker.keywords.scheme import Evidence, KeywordScheme
+
 
 def document_token_scores(
     token_ids: torch.Tensor, attention: torch.Tensor, content: torch.Tensor
@@ -70,3 +72,19 @@ class AttentionScores:
     def attention_scores(self) -> npt.NDArray[np.float64]:
         """Eq. 2: the (V,) sum over all documents."""
         return self._by_class.sum(dim=0).masked_fill(~self._seen.any(dim=0), -torch.inf).numpy()
+
+
+class AttentionScheme(KeywordScheme):
+    """Eq. 2."""
+
+    name = "attention"
+    reads_attention = True
+
+    def class_scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
+        return evidence.attention.class_attention_scores()
+
+    def scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
+        return evidence.attention.attention_scores()
+
+
+ATTENTION = AttentionScheme()

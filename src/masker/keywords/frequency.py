@@ -15,6 +15,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from masker.keywords.scheme import Evidence, KeywordScheme
+
 _TOKENS_AT_ONCE = 1 << 20
 
 
@@ -72,3 +74,20 @@ def class_frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.floa
 def frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Eq. 1: the (V,) maximum over classes of :func:`class_frequency_scores`."""
     return np.asarray(class_frequency_scores(counts).max(axis=0))
+
+
+class FrequencyScheme(KeywordScheme):
+    """Eq. 1."""
+
+    name = "frequency"
+    compares_classes = True
+
+    def class_scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
+        # A class can only choose among the tokens it has.
+        return np.where(evidence.counts > 0, class_frequency_scores(evidence.counts), -np.inf)
+
+    def scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
+        return frequency_scores(evidence.counts)
+
+
+FREQUENCY = FrequencyScheme()

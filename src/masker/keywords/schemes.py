@@ -1,0 +1,16 @@
+"""The keyword schemes by name. Importing this module registers the built-in ones; each lives in a file of its own.
+
+A plug-in (entry-point group ``masker.keywords``) subclasses :class:`KeywordScheme` and adds an instance to
+:data:`masker.registry.KEYWORD_SCHEMES`.
+"""
+
+from masker.keywords.attention import ATTENTION
+from masker.keywords.frequency import FREQUENCY
+from masker.keywords.random import RANDOM
+from masker.keywords.scheme import Evidence, KeywordScheme
+from masker.registry import KEYWORD_SCHEMES
+
+for _scheme in (ATTENTION, FREQUENCY, RANDOM):
+    KEYWORD_SCHEMES.add(_scheme.name, _scheme)
+
+__all__ = ["Evidence", "KeywordScheme"]
