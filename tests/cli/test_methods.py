@@ -7,15 +7,19 @@ from typing import get_args
 
 import pytest
 
-from masker.cli.options import HEADS, METHODS
-from masker.config import Head, Method
+from masker.cli.options import BACKENDS, HEADS
+from masker.config import Head
+from masker.inference.backend import BackendName
+from masker.registry import METHODS
 from tests.cli.test_commands import one_line, run, training_options, write_jsonl
 from tests.conftest import make_corpus
 
 
 def test_choices_are_those_of_the_settings():
-    assert get_args(Method) == METHODS
     assert get_args(Head) == HEADS
+    assert get_args(BackendName) == BACKENDS
+    text = " ".join(run("train", "--help").stdout.split())
+    assert all(name in text for name in METHODS)
 
 
 @pytest.fixture(scope="module")
