@@ -95,14 +95,17 @@ def encode(
     ids: list[Ids] = []
     types: list[Ids] = []
     document: list[int] = []
-    for start in range(0, len(texts), _TEXTS_AT_A_TIME):
-        part = slice(start, start + _TEXTS_AT_A_TIME)
-        for place, row in enumerate(
-            _tokenize(tokenizer, texts[part], None if pairs is None else pairs[part], max_length, stride, windows)
-        ):
+    # Calling the tokenizer itself adds checks and copies that cost more than a short text.
+    _set_truncation(tokenizer, max_length, stride)
+    backend = tokenizer.backend_tokenizer
+    # The fast variant skips character offsets, but loses the token types of all windows of a pair except the first.
+    tokenize = backend.encode_batch if windows else backend.encode_batch_fast
+    inputs = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+    for start in range(0, len(inputs), _TEXTS_AT_A_TIME):
+        for place, row in enumerate(tokenize(inputs[start : start + _TEXTS_AT_A_TIME]), start):
             for window in (row, *row.overflowing) if windows else (row,):
                 ids.append(np.array(window.ids, dtype=np.int64))
-                document.append(start + place)
+                document.append(place)
                 if has_types:
                     types.append(np.array(window.type_ids, dtype=np.int64))
     of_row = np.array(document, dtype=np.int64)
@@ -137,18 +140,6 @@ def _frame(tokenizer: Any) -> tuple[list[int], list[int]] | None:
         return None
     place = framed.ids.index(bare[0])
     return framed.ids[:place], framed.ids[place + 1 :]
-
-
-def _tokenize(
-    tokenizer: Any, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int, stride: int, windows: bool
-) -> list[Any]:
-    """Tokenize without the checks and copies of a tokenizer call, which cost more than a short text itself."""
-    _set_truncation(tokenizer, max_length, stride)
-    backend = tokenizer.backend_tokenizer
-    batch = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
-    # The fast variant skips character offsets, but loses the token types of all windows of a pair except the first.
-    encodings: list[Any] = backend.encode_batch(batch) if windows else backend.encode_batch_fast(batch)
-    return encodings
 
 
 def _set_truncation(tokenizer: Any, max_length: int | None, stride: int) -> None:
