@@ -1,13 +1,13 @@
+import json
+
 import pytest
 
 from masker.config import DataSettings
-from masker.documents import Documents, Row, check_classes, collect_documents
-from masker.errors import DataError
-
-
-def documents(labels, texts=None):
-    texts = texts or [f"text {i}" for i in range(len(labels))]
-    return Documents(texts=texts, pairs=None, labels=labels, name="here")
+from masker.documents import Row, collect_documents, stream_rows
+from masker.documents.columns import Columns
+from masker.documents.rows import records_to_rows
+from masker.errors import DataError, NoRowsError
+from tests.documents.conftest import read, refuse
 
 
 def collect(labels, *, numeric=False, required=True, **settings):
@@ -15,29 +15,6 @@ def collect(labels, *, numeric=False, required=True, **settings):
     return collect_documents(
         rows, DataSettings(**settings), name="here", require_labels=required, numeric_labels=numeric
     )
-
-
-def test_take_keeps_texts_pairs_and_labels_together():
-    whole = Documents(["a", "b", "c"], ["x", "y", "z"], ["1", "2", "3"], "here", skipped=4)
-    assert whole.take([2, 0]) == Documents(["c", "a"], ["z", "x"], ["3", "1"], "here", skipped=4)
-    assert len(whole) == 3
-
-
-def test_class_names_are_sorted_and_absent_for_scores():
-    assert documents(["b", "a", "b"]).class_names == ["a", "b"]
-    assert documents([1.0, 2.0]).class_names == []
-
-
-def test_fingerprint_is_stable_and_sees_every_field():
-    one = Documents(["a b"], ["c"], ["x"], "here")
-    assert one.fingerprint() == Documents(["a b"], ["c"], ["x"], "elsewhere").fingerprint()
-    others = [
-        Documents(["a"], ["b c"], ["x"], ""),
-        Documents(["a b"], None, ["x"], ""),
-        Documents(["a b"], ["c"], [1.0], ""),
-    ]
-    assert len({one.fingerprint(), *(other.fingerprint() for other in others)}) == 4
-    assert Documents([], None, None, "").fingerprint().startswith("e3b0c442")  # sha256 of nothing
 
 
 @pytest.mark.parametrize(
@@ -71,7 +48,9 @@ def test_a_label_that_is_no_number_is_named(value):
 
 
 def test_a_list_is_not_a_class():
-    with pytest.raises(DataError, match=r"line 3 must be one string or number; got \['x', 'y'\]; choose another"):
+    with pytest.raises(
+        DataError, match=r"line 3 must be a string or number; got \['x', 'y'\]; fix it, choose another --label-column"
+    ):
         collect(["x", ["x", "y"]])
 
 
@@ -84,7 +63,7 @@ def test_empty_texts_and_pairs_are_refused_or_skipped():
 
 
 def test_nothing_left_after_skipping():
-    with pytest.raises(DataError, match="here: no valid row is left: all 2 have"):
+    with pytest.raises(DataError, match="here: no valid row is left; all 2 have"):
         collect([None, None], skip_invalid=True)
 
 
@@ -114,18 +93,53 @@ def test_labels_that_may_be_there_are_there_for_all_rows_or_for_none():
     assert len(collect([None, None, None], required=None, limit=2)) == 2
 
 
-def test_check_classes_wants_two_classes():
-    check_classes(documents(["a", "b"]))
-    with pytest.raises(DataError, match="here: all 3 documents have the label 'spam'; a classifier needs at least two"):
-        check_classes(documents(["spam"] * 3))
-    with pytest.raises(DataError, match="here: has no class labels; pass --label-column"):
-        check_classes(documents([0.5, 1.0]))
+def test_rows_carry_line_numbers_and_raw_labels(put):
+    path = put("data.csv", 'text,label\n"two\nlines",1\nnext,2\n')
+    rows = list(stream_rows(path, DataSettings()))
+    assert rows == [("two\nlines", None, "1", 2), ("next", None, "2", 4)]
 
 
-def test_check_classes_suggests_regression_for_scores():
-    scores = [str(i / 10) for i in range(21)]
-    with pytest.raises(DataError, match=r"21 different numbers as labels of 30 documents .* --head regression"):
-        check_classes(documents(scores + scores[:9]))
-    check_classes(documents(scores * 2))  # not more than half the rows
-    check_classes(documents(scores[:20]))  # not more than 20
-    check_classes(documents([f"class {score}" for score in scores]))
+def test_cells_that_are_no_strings(put):
+    assert read(put("x.jsonl", '{"text": 12, "label": true}')).texts == ["12"]
+    refuse(
+        put("x.jsonl", '{"text": ["a"], "label": 1}'), "column 'text' must hold strings; got a list at line 1; choose"
+    )
+    refuse(put("x.jsonl", '{"text": {"a": 1}, "label": 1}'), "got a dict at line 1")
+    refuse(put("x.jsonl", '{"text": null, "label": 1}'), r"1 row has an empty text \(line 1\)")
+
+
+def test_half_a_surrogate_pair_is_replaced(put):
+    (text,) = read(put("x.jsonl", r'{"text": "\ud83d and \ud83d\ude00"}'), labels=False).texts
+    assert text == "\ufffd and \U0001f600"
+
+
+def test_a_second_text_that_comes_late_is_not_lost(put):
+    rows = [{"text": "a", "label": "x"}, {"text": "b", "text_pair": "c", "label": "y"}]
+    refuse(put("x.jsonl", "\n".join(map(json.dumps, rows))), "line 2 has a second text, but the first row has none")
+    rows[1] = {"text": "b", "colour": "c", "label": "y"}
+    assert read(put("y.jsonl", "\n".join(map(json.dumps, rows)))).pairs is None
+
+
+def test_limit_and_skip(put):
+    path = put("x.csv", "text,label\n,1\na,1\nb,\nc,2\nd,3\n")
+    documents = read(path, limit=2, skip_invalid=True)
+    assert (documents.texts, documents.labels, documents.skipped) == (["a", "c"], ["1", "2"], 2)
+    refuse(path, r"1 row has an empty text \(line 2\); fix them or pass --skip-invalid")
+
+
+def test_columns_are_chosen_from_the_first_record_and_missing_cells_are_empty():
+    asked = []
+
+    def find(names):
+        asked.append(names)
+        return Columns("a", "b", None)
+
+    records = [(1, {"a": 1.5, "b": "x"}), (4, {"a": float("nan"), "b": None}), (5, {})]
+    rows = list(records_to_rows(records, find, "here"))
+    assert rows == [Row("1.5", "x", None, 1), Row("", "", None, 4), Row("", "", None, 5)]
+    assert asked == [["a", "b"]]
+
+
+def test_no_records_are_no_rows():
+    with pytest.raises(NoRowsError, match="here: has no rows; give a source with at least one document"):
+        list(records_to_rows([], lambda names: Columns("text", None, None), "here"))
