@@ -13,7 +13,7 @@ import sys
 import click
 
 from masker import distributed
-from masker.cli.audit import audit
+from masker.cli.audit import audit_command
 from masker.cli.calibrate import calibrate
 from masker.cli.data import data
 from masker.cli.demo import demo
@@ -45,7 +45,7 @@ def cli() -> None:
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
 
-for command in (demo, train, predict, evaluate, calibrate, audit, keywords, export, data, reproduce):
+for command in (demo, train, predict, evaluate, calibrate, audit_command, keywords, export, data, reproduce):
     cli.add_command(command)
 
 

@@ -51,6 +51,12 @@ def backend_option(command: Command) -> Command:
     return option(command)
 
 
+def device_option(command: Command) -> Command:
+    """Where the network runs."""
+    option = click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:N or mps.  [default: auto]")
+    return option(command)
+
+
 def score_option(command: Command) -> Command:
     """Which out-of-distribution score. Its names are checked by the settings, or by the model that is opened."""
     option = click.option(
