@@ -17,12 +17,11 @@ from masker.detection.scores.max_probability import class_probabilities
 from masker.documents import Documents
 from masker.documents.encoding import Encoded
 from masker.errors import DataError, ModelError
-from masker.inference.backend import TorchScorer
-from masker.inference.batching import content_special_ids, visit_attention
+from masker.inference.torch_backend import TorchBackend, visit_attention
 from masker.labels import class_indices, class_name
-from masker.masking.collator import Collator
 from masker.modeling.backbone import encoder_length, load_classifier, load_tokenizer
 from masker.modeling.convolution import MODEL_TYPE
+from masker.modeling.devices import resolve_device
 from masker.modeling.model_folder import MANIFEST, load_manifest
 from masker.registry import METHODS
 
@@ -68,8 +67,8 @@ class AuditedModel:
         return self.tokenizer.mask_token_id is not None and self.classifier.config.model_type != MODEL_TYPE
 
     @cached_property
-    def _backend(self) -> TorchScorer:
-        return TorchScorer(self.classifier, self.tokenizer)
+    def _backend(self) -> TorchBackend:
+        return TorchBackend(self.classifier, self.tokenizer, self.device)
 
     def probabilities(self, encoded: Encoded, advance: Advance | None = None) -> npt.NDArray[np.float64]:
         """(N, C) class probabilities for rows of tokens.
@@ -84,9 +83,9 @@ class AuditedModel:
 
     def visit_attention(self, encoded: Encoded, visit: AttentionVisitor, advance: Advance | None = None) -> None:
         """Call ``visit(attention, rows)`` for every batch; last layer, averaged over heads."""
-        collator = Collator(self.tokenizer.pad_token_id, sorted(content_special_ids(self.tokenizer)))
+        classifier = self._backend.classifier
         visit_attention(
-            self.classifier, collator, encoded, lambda _, attention, __, rows: visit(attention, rows), advance
+            classifier, self.tokenizer, encoded, lambda _, attention, __, rows: visit(attention, rows), advance
         )
 
 
@@ -104,6 +103,7 @@ def as_audited(
     Raises:
         ModelError: When the model is not a classifier, or its tokenizer is not fast or cannot pad.
         DataError: When ``labels`` do not name the outputs.
+        ConfigError: When there is no such device.
     """
     config = classifier.config
     if int(config.num_labels) < 2 or config.problem_type == "regression":
@@ -116,6 +116,7 @@ def as_audited(
         raise ModelError(
             f"the tokenizer of '{name}' has no padding token; set the one used in training and save the tokenizer"
         )
+    resolve_device(device)  # refuses an unknown device before any work
     wanted = ModelSettings().max_length if max_length is None else max_length
     length = encoder_length(wanted, tokenizer, classifier)
     return AuditedModel(classifier, tokenizer, output_names(config, labels), length, name, device=device)

@@ -7,10 +7,21 @@ from typing import Any
 
 import click
 
-from masker.cli.options import data_options, data_values, device_option
+from masker.cli.options import SECTIONS, SectionedCommand, data_options, data_values, device_option, json_option
 
 
-@click.command("audit")
+class _AuditCommand(SectionedCommand):
+    """Its keywords, seed and length are not those of a training run."""
+
+    sections = {  # noqa: RUF012 - read only
+        "Options": (),
+        "Keywords": ("keywords", "per_class", "masking", "other"),
+        "Data": ("documents", *SECTIONS["Data"]),
+        "Advanced": ("device", "max_length", "seed", "help"),
+    }
+
+
+@click.command("audit", cls=_AuditCommand, short_help="Measure how much a classifier relies on keywords.")
 @click.argument("model", metavar="MODEL")
 @click.argument("data")
 @click.option("--against", metavar="MODEL", help="Compare with a second model, paired over documents.")
@@ -22,7 +33,7 @@ from masker.cli.options import data_options, data_values, device_option
     metavar="FOLDER",
     help="Folder for audit.json and audit.html.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@json_option
 @click.option("--labels", metavar="NAME,NAME,...", help="Names of the model's outputs, in order.")
 @click.option(
     "--documents", type=click.IntRange(min=2), metavar="N", help="Sample N documents to audit on.  [default: 1000]"

@@ -1,24 +1,24 @@
-"""The demonstration: vanilla against MASKER on a class split of 20 Newsgroups, start to end on two CPU cores."""
+"""The demonstration: vanilla against MASKER on a class split of 20 Newsgroups, in minutes on two CPU cores."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from masker.classifier import MaskerClassifier, Prediction
 from masker.config import DataSettings, build_settings
+from masker.detection.prediction import Prediction
 from masker.documents import Documents, detection_split, read_documents, subsample
 from masker.errors import ConfigError
 from masker.experiments.paper_settings import paper_settings
+from masker.files import write_json
+from masker.model import Model
 from masker.progress import progress_bar
 from masker.provenance import provenance
+from masker.training.work_folder import remove_work_folder
 
-#: Sizes that fit the demonstration into a few minutes on two cores; everything else is the package's default.
+#: Small enough for a few minutes on two cores; everything else is the package's default.
 TRAIN_DOCUMENTS = 1000
 TEST_DOCUMENTS = 500
 CLASS_RATIO = 0.25
@@ -48,7 +48,7 @@ class DemoResult:
     """What the demonstration found."""
 
     data: DemoData
-    models: dict[str, MaskerClassifier]
+    models: dict[str, Model]
     reports: dict[str, dict[str, Any]]
     sentences: list[tuple[str, Prediction]]
     folder: Path
@@ -56,7 +56,7 @@ class DemoResult:
 
 
 def load_demo_data() -> DemoData:
-    """20 Newsgroups cut into known and unseen classes, and two foreign corpora, all by name."""
+    """20 Newsgroups split into known and unseen classes, and two foreign corpora, all by name."""
     everything = DataSettings()
     train, test, unseen = detection_split(
         read_documents("20newsgroups:train", everything, require_labels=True),
@@ -76,54 +76,42 @@ def load_demo_data() -> DemoData:
     )
 
 
-def run_demo(output: str | Path) -> DemoResult:
-    """Train vanilla, take keywords from its attention, train MASKER, evaluate both, and keep everything in ``output``.
+def run_demo(output: str | Path, *, device: str = "auto", restart: bool = False) -> DemoResult:
+    """Train vanilla, read keywords from its attention, train MASKER, evaluate both, and keep all of it in ``output``.
 
-    Vanilla detects by its highest probability; MASKER by that and by the package's default.
+    Vanilla is scored by its highest probability, MASKER by that and by the package's default.
 
     Raises:
-        ConfigError: When ``output`` exists and holds something else.
+        ConfigError: When ``output`` holds other files, or an unfinished demonstration of another version.
     """
     start = time.monotonic()
     folder = Path(output)
     if folder.exists() and any(entry.name not in _OWN for entry in folder.iterdir()):
-        raise ConfigError(f"'{folder}' holds other files; give the demonstration a folder of its own with --output")
+        raise ConfigError(f"'{folder}' holds other files; choose another folder with --output")
     data = load_demo_data()
-    models: dict[str, MaskerClassifier] = {}
+    models: dict[str, Model] = {}
     reports: dict[str, dict[str, Any]] = {}
     for method in ("vanilla", "masker"):
         keywords = {} if method == "vanilla" else {"attention_model": str(folder / "vanilla")}
         layers = DEMO_SETTINGS, {"training": {"method": method}, "keywords": keywords}
         settings = build_settings(paper_settings(method) if method == "vanilla" else None, *layers)
-        work = folder / f"{method}.partial"
-        work.mkdir(parents=True, exist_ok=True)
-        model = MaskerClassifier.from_settings(settings).fit_documents(data.train, settings, work)
+        model = Model.fit(data.train, settings, folder / f"{method}.partial", device=device, restart=restart)
         model.save(folder / method, overwrite=True)
         models[method] = model
         shown = {method: model}
         if method == "masker":
-            paper = MaskerClassifier.load(folder / method, score="max-prob")
+            paper = model.adjusted(score="max-prob")
             shown = {"masker, max-prob": paper, "masker, auto": model}
         total = len(shown) * (len(data.test) + sum(map(len, data.ood.values())))
         with progress_bar(total, f"evaluate {method}", "doc") as bar:
             for name, judge in shown.items():
                 reports[name] = judge.evaluate(data.test, data.ood, advance=bar.update)
     for method in models:
-        _remove(folder / f"{method}.partial")
-    predictions = models["masker"].predict_texts(SENTENCES)
+        remove_work_folder(folder / f"{method}.partial")
+    predictions = models["masker"].predict(SENTENCES)
     seconds = time.monotonic() - start
-    _write_json(folder / "results.json", {"reports": reports, "seconds": seconds, "provenance": provenance(seed=0)})
+    write_json(folder / "results.json", {"reports": reports, "seconds": seconds, "provenance": provenance(seed=0)})
     return DemoResult(data, models, reports, list(zip(SENTENCES, predictions, strict=True)), folder, seconds)
 
 
 _OWN = {"vanilla", "masker", "vanilla.partial", "masker.partial", "results.json"}
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    os.replace(temporary, path)
