@@ -13,7 +13,7 @@ import sys
 import click
 
 from masker import distributed
-from masker.cli.audit import audit
+from masker.cli.audit import audit_command
 from masker.cli.calibrate import calibrate_command
 from masker.cli.data import data
 from masker.cli.demo import demo_command
@@ -63,7 +63,7 @@ for command in (
     evaluate_command,
     calibrate_command,
     keywords_command,
-    audit,
+    audit_command,
     export,
     data,
     reproduce,

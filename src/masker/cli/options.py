@@ -30,9 +30,11 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 class SectionedCommand(click.Command):
     """A command whose help shows its options in sections."""
 
+    sections = SECTIONS
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        place = {name: (title, rank) for title, names in SECTIONS.items() for rank, name in enumerate(names)}
-        rows: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in SECTIONS}
+        place = {name: (title, rank) for title, names in self.sections.items() for rank, name in enumerate(names)}
+        rows: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in self.sections}
         for rank, parameter in enumerate(self.get_params(ctx)):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:

@@ -68,7 +68,8 @@ class TorchBackend:
             pack_linears(self.classifier)
         self._rower = Rower(tokenizer, self.device)
         self._own = {name: tensor for name, tensor in (tensors or {}).items() if name.startswith(TOKEN_HEAD)}
-        self._max_tokens = inference_tokens(self.device, classifier.config.hidden_size)
+        # Not every classifier's configuration has a hidden size; 1024 is that of a large encoder.
+        self._max_tokens = inference_tokens(self.device, getattr(classifier.config, "hidden_size", 1024))
 
     @property
     def n_outputs(self) -> int:

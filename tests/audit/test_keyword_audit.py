@@ -1,4 +1,4 @@
-"""The audit from start to end, on models whose reliance is known."""
+"""The audit from start to finish, on models with a known reliance."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ import numpy as np
 import pytest
 from transformers import GPT2Config, GPT2ForSequenceClassification
 
-from masker.audit import audit, audit_model, compare, open_model
-from masker.audit.model import as_audited
+from masker.audit import audit, audit_model, compare_audits, open_audited_model
+from masker.audit.audited_model import as_audited
 from masker.config import AuditSettings
 from masker.documents import Documents
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.modeling.backbone import load_tokenizer
-from tests.audit.conftest import CLASSES, TOPICS
+from tests.audit.conftest import CLASSES, TOPICS, WEIGHTS
 from tests.conftest import _FILLER, FAMILIES
 
-WEIGHTS = {word: {name: 4.0} for name, words in TOPICS.items() for word in words}
 QUICK = AuditSettings(per_class=8, resamples=100)
 
 
 @pytest.mark.parametrize("masking", ["drop", "mask"])
 @pytest.mark.parametrize("kind", ["single_label_classification", "multi_label_classification"])
 def test_a_model_of_keywords_alone_has_reliance_one(bag_of_words, topic_documents, masking, kind):
-    """It adds up topic words: bare keywords are as good as the text, a text without them is as good as none."""
+    """It sums topic words: bare keywords are as good as the text, a text without them is no better than none."""
     settings = QUICK.model_copy(update={"masking": masking})
     found = audit(*bag_of_words(WEIGHTS, problem_type=kind), topic_documents, settings=settings)
     assert found.reliance.reliance.value == pytest.approx(1.0, abs=1e-6)
@@ -47,7 +46,7 @@ def test_a_model_that_ignores_the_text_has_reliance_zero(bag_of_words, topic_doc
 
 
 def alike(bag_of_words):
-    """A model to which all content and filler words speak for one class."""
+    """A model to which every content and filler word is evidence for one class."""
     tokenizer = bag_of_words({})[1]
     words = [*(word for topic in TOPICS.values() for word in topic), *_FILLER]
     whole = [word for word in words if len(tokenizer.encode(word, add_special_tokens=False)) == 1]
@@ -71,35 +70,7 @@ def test_given_keywords_are_measured_on_all_documents(bag_of_words, topic_docume
     found = audit(*bag_of_words(WEIGHTS), topic_documents, settings=settings)
     assert (found.documents, found.keyword_documents) == (240, 0)
     assert found.with_keywords == pytest.approx(1 / 3)
-    assert 0.2 < found.reliance.reliance.value < 0.5, "a third of the documents hangs on them"
-
-
-def test_flips_show_the_word_in_its_text(bag_of_words):
-    """Without 'rocket' the only word that counts is 'soup': space becomes food."""
-    long = "so it was and then it was again " * 20
-    texts = [f"{long}a soup <b>near</b> the Rocket & the rest {long}"] * 40
-    weights = {"rocket": {"space": 3.0}, "soup": {"food": 1.0}, "ball": {"sport": 1.0}}
-    documents = Documents([*texts, *["a ball"] * 40], None, ["space"] * 40 + ["sport"] * 40, "d")
-    classifier, tokenizer = bag_of_words(weights)
-    tokenizer.model_max_length = 512
-    found = audit(classifier, tokenizer, documents, settings=QUICK, max_length=512)
-    flip = found.flips["space"][0]
-    assert (flip.word, flip.answer, flip.answer_without, flip.label) == ("rocket", "space", "food", "space")
-    assert flip.before.startswith("…") and flip.before.endswith("a soup <b>near</b> the ")
-    assert flip.after.startswith(" & the rest") and flip.after.endswith("…")
-    assert len(flip.before + flip.after) < 210
-    assert flip.spelled == "Rocket"
-    assert len(found.flips["space"]) == 3, "as many examples as wanted"
-
-
-def test_examples_are_of_different_keywords_first(bag_of_words):
-    """The flips by 'rocket' are all larger than those by 'moon', yet the second example is one of 'moon'."""
-    weights = {"rocket": {"space": 4.0}, "moon": {"space": 2.0}, "soup": {"food": 1.0}}
-    texts = ["soup rocket"] * 20 + ["soup moon"] * 20 + ["soup"] * 20
-    documents = Documents([f"{text} {'so ' * n}" for n, text in enumerate(texts)], None, ["space"] * 60, "d")
-    classifier, tokenizer = bag_of_words(weights)
-    found = audit(classifier, tokenizer, documents, settings=QUICK, max_length=512)
-    assert [flip.word for flip in found.flips["space"]] == ["rocket", "moon", "rocket"]
+    assert 0.2 < found.reliance.reliance.value < 0.5, "a third of the documents depends on them"
 
 
 def test_the_same_seed_gives_the_same_audit_and_pairs_with_itself(bag_of_words, topic_documents):
@@ -107,22 +78,22 @@ def test_the_same_seed_gives_the_same_audit_and_pairs_with_itself(bag_of_words, 
     one, again = (audit(*bag_of_words(weak), topic_documents, settings=QUICK) for _ in range(2))
     left, right = ({**found.to_json(), "provenance": None} for found in (one, again))
     assert left == right
-    same = compare(one, again, resamples=50).difference.reliance
+    same = compare_audits(one, again, resamples=50).difference.reliance
     assert same.value == same.low == same.high == 0.0
 
 
-def test_a_comparison_tells_which_model_leans_more(bag_of_words, topic_documents):
+def test_a_comparison_says_which_model_relies_more(bag_of_words, topic_documents):
     strong = audit(*bag_of_words(WEIGHTS), topic_documents, settings=QUICK, name="strong")
     weak = audit(*alike(bag_of_words), topic_documents, settings=QUICK, name="weak")
-    difference = compare(strong, weak, resamples=100).difference.reliance
+    difference = compare_audits(strong, weak, resamples=100).difference.reliance
     assert 0 < difference.low <= difference.value <= difference.high
     other = audit(*bag_of_words(WEIGHTS), topic_documents.take(range(100)), settings=QUICK)
     with pytest.raises(DataError, match="different documents"):
-        compare(strong, other)
+        compare_audits(strong, other)
 
 
 def test_keywords_are_counted_in_another_corpus(bag_of_words, topic_documents):
-    """In the other corpus 'rocket' is 2 of 8 words; of its class news, which has 4 words, it is half."""
+    """In the other corpus 'rocket' is 2 of 8 words, and half of the 4 words of its class news."""
     other = Documents(["rocket rocket of the", "soup of the day"], None, ["news", "menu"], "other")
     found = audit(*bag_of_words(WEIGHTS), topic_documents, settings=QUICK, other=other)
     [rocket] = [row for row in found.keywords["space"] if row.word == "rocket"]
@@ -141,17 +112,17 @@ def test_keywords_are_counted_in_another_corpus(bag_of_words, topic_documents):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("masking", ["drop", "mask"])
 def test_folders_of_plain_transformers(tiny_classifiers, topic_documents, family, masking):
-    model = open_model(str(tiny_classifiers[family]))
+    model = open_audited_model(str(tiny_classifiers[family]))
     assert model.name == family and model.head == "multi-class"
     settings = AuditSettings(masking=masking, documents=60, resamples=20)
     found = audit_model(model, topic_documents, settings=settings)
     assert 0.0 <= found.reliance.reliance.low <= found.reliance.reliance.high <= 1.0
     assert found.to_json()["documents"] == 30
-    assert found.max_length == 64, "what the positions of the encoder allow"
+    assert found.max_length == 64, "what the encoder's positions allow"
 
 
 def test_a_decoder_without_mask_token(tiny_backbones, topic_documents):
-    """Words are left out; masking them, or reading the attention of a document token, is refused."""
+    """Words can be dropped; masking them, or reading the attention of a document token, is refused."""
     tokenizer = load_tokenizer(tiny_backbones["roberta"])
     tokenizer.mask_token = None
     names = dict(enumerate(CLASSES))
@@ -169,7 +140,7 @@ def test_a_decoder_without_mask_token(tiny_backbones, topic_documents):
 
 def test_a_model_of_pairs_is_not_audited_on_single_texts(bag_of_words, topic_documents):
     model = replace(as_audited(*bag_of_words(WEIGHTS)), pairs=True)
-    with pytest.raises(DataError, match="was trained on pairs of texts"):
+    with pytest.raises(DataError, match="was trained on text pairs; topics has single texts"):
         audit_model(model, topic_documents, settings=QUICK)
 
 
@@ -197,23 +168,16 @@ def test_no_more_texts_are_read_than_documented(bag_of_words, topic_documents):
 
 def test_models_and_data_that_cannot_be_audited(bag_of_words, topic_documents, tiny_backbones, tmp_path):
     refused: list[tuple[type[MaskerError], str, object]] = [
-        (ModelError, "gives a score", lambda: audit(*bag_of_words({}, ["score"]), topic_documents)),
-        (ModelError, "no trained classification head", lambda: open_model(tiny_backbones["bert"])),
-        (ModelError, "no model folder and no model that the hub", lambda: open_model(str(tmp_path / "absent"))),
+        (ModelError, "predicts a score", lambda: audit(*bag_of_words({}, ["score"]), topic_documents)),
+        (ModelError, "no trained classification head", lambda: open_audited_model(tiny_backbones["bert"])),
+        (ModelError, "neither a model folder nor", lambda: open_audited_model(str(tmp_path / "absent"))),
         (DataError, "at least 2 documents", lambda: audit(*bag_of_words({}), topic_documents.take([0]))),
-        (DataError, "means no output", lambda: audit(*bag_of_words({}, ["food", "space"]), topic_documents)),
-        (DataError, "--labels must name", lambda: audit(*bag_of_words({}), topic_documents, labels=["a"])),
-        (ConfigError, "there is no 'nothing'", lambda: audit(
+        (DataError, "'sport' is not among", lambda: audit(*bag_of_words({}, ["food", "space"]), topic_documents)),
+        (DataError, "--labels must give", lambda: audit(*bag_of_words({}), topic_documents, labels=["a"])),
+        (ConfigError, "got 'nothing', which is none of them", lambda: audit(
             *bag_of_words({}), topic_documents, settings=AuditSettings(keywords="nothing"))),
     ]  # fmt: skip
     for kind, words, call in refused:
         with pytest.raises(kind, match=words) as error:
             call()
         assert "\n" not in str(error.value)
-
-
-def test_a_tokenizer_must_be_able_to_pad(bag_of_words, topic_documents):
-    classifier, tokenizer = bag_of_words({})
-    tokenizer.pad_token = None
-    with pytest.raises(ModelError, match="padding token"):
-        audit(classifier, tokenizer, topic_documents)
