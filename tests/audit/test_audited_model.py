@@ -12,11 +12,13 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from masker.audit import audit
+from masker.audit import audit, audit_model, audited_model
 from masker.audit.audited_model import as_audited, label_indices, open_audited_model, output_names
 from masker.audit.words import Vocabulary, read_words
+from masker.config import AuditSettings
 from masker.documents import Documents
-from masker.errors import DataError, ModelError
+from masker.errors import ConfigError, DataError, ModelError
+from masker.inference.torch_backend import TorchBackend
 from masker.modeling.model_folder import MANIFEST, TENSORS
 from tests.audit.conftest import CLASSES, WEIGHTS
 
@@ -136,3 +138,27 @@ def test_a_masker_folder_says_what_it_was_trained_with(tiny_classifiers, tmp_pat
         write(method)
         with pytest.raises(ModelError, match=rf"\(method {method}\) has no network to audit"):
             open_audited_model(str(folder))
+
+
+def test_logits_and_attention_come_from_the_chosen_device(tiny_classifiers, topic_documents, monkeypatch):
+    """There is no accelerator here, so the backend and the reader of attention tell where they were asked to run."""
+    model = open_audited_model(str(tiny_classifiers["bert"]), device="cpu")
+    backends, readers = [], []
+
+    class Recorded(TorchBackend):
+        def __init__(self, classifier, tokenizer, device):
+            super().__init__(classifier, tokenizer, device)
+            backends.append((device, self))
+
+    read = audited_model.visit_attention
+    monkeypatch.setattr(audited_model, "TorchBackend", Recorded)
+    monkeypatch.setattr(audited_model, "visit_attention", lambda *args: (readers.append(args[0]), read(*args)))
+    audit_model(model, topic_documents, settings=AuditSettings(keywords="attention", documents=20, resamples=5))
+    [(device, backend)] = backends
+    assert device == "cpu", "one backend for the whole audit"
+    assert len(readers) == 1 and readers[0] is backend.classifier, "attention is read where the classifier was moved"
+
+
+def test_an_unknown_device_is_refused_at_once(bag_of_words):
+    with pytest.raises(ConfigError, match="device must be auto, cpu, cuda, cuda:N or mps; got 'gpu'"):
+        as_audited(*bag_of_words({}), device="gpu")

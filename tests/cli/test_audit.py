@@ -83,6 +83,7 @@ def test_bad_inputs_are_one_line_and_leave_nothing(place, tiny_backbones, tmp_pa
         ("--labels must give the model's 3 outputs", (str(place / "vanilla"), test, "--labels", "a,b")),
         ("was trained without keywords", (str(place / "vanilla"), test, "--keywords", str(place / "vanilla"))),
         ("got 'atention', which is none of them", (str(place / "vanilla"), test, "--keywords", "atention")),
+        ("device must be auto, cpu", (str(place / "vanilla"), test, "--device", "gpu")),
         ("neither a model folder", (str(tmp_path / "absent"), test)),
     ):
         assert words in one_line(run("audit", *arguments, "--output", out))
