@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from masker import distributed
 from masker.config import Settings, build_settings
-from masker.detection.evaluation import evaluate_classification, evaluate_regression
+from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.prediction import Prediction as Prediction
 from masker.documents import Documents, Row, check_classes, collect_documents
 from masker.documents.texts import Text, split_pairs
@@ -238,21 +238,16 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if ood:
                 raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
             logits = self.doc_logits(texts_of(test), advance)
-            figures = evaluate_regression(
-                logits, [float(label) for label in test.labels], resamples=resamples, seed=seed
-            )
+            figures = evaluate_regression(logits, [float(label) for label in test.labels], Resampling(resamples, seed))
         else:
             detector = model.detector()
             figures = evaluate_classification(
+                detector,
+                model.classes,
                 model.judge(texts_of(test), advance),
                 [str(label) for label in test.labels],
-                model.classes,
-                detector.calibration,
                 {name: model.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()},
-                separate=detector.held_out.separate,
-                temperature=detector.temperature,
-                resamples=resamples,
-                seed=seed,
+                Resampling(resamples, seed),
             )
             figures = {"score": detector.score.name, **figures}
         return {

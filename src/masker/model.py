@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from masker.config import METHODS_WITH_SCORE, Settings, build_settings
-from masker.detection.auto import LEAST_DOCUMENTS
+from masker.config import METHODS_WITH_SCORE, DetectionSettings, Settings, build_settings
+from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, Judgement
-from masker.detection.fitting import Network, recalibrate
-from masker.detection.joint import AUTO
+from masker.detection.fitting import DetectorFitter
+from masker.detection.score import AUTO
 from masker.detection.trade_off import best_rate, trade_off
 from masker.documents.encoding import Encoded, encode
 from masker.documents.splits import validation_split
@@ -66,9 +66,10 @@ class Model:
             raise MaskerError(f"{purpose} needs classes, and this model is a regression; use predict")
         return self.system.detector
 
-    def with_detector(self, detector: Detector) -> Model:
-        """The same model with another detector."""
-        return replace(self, system=replace(self.system, detector=detector), settings=detector.settings)
+    def with_detector(self, detector: Detector, detection: DetectionSettings | None = None) -> Model:
+        """The same model with another detector and, if they change, the settings that describe it."""
+        settings = self.settings.model_copy(update={} if detection is None else {"detection": detection})
+        return replace(self, system=replace(self.system, detector=detector), settings=settings)
 
     # Use ------------------------------------------------------------------------------------------------------------
 
@@ -138,13 +139,13 @@ class Model:
         own = settings.training.method in METHODS_WITH_SCORE
         if own and statistics is not None:
             raise ConfigError(f"statistics: method {settings.training.method} has a score of its own; leave them out")
-        network = Network(self.system.scorer, self.system.tokenizer, self.system.keywords, settings)
+        fitter = DetectorFitter(self.system.scorer, self.system.tokenizer, self.system.keywords, settings)
         chosen_anew = not own and settings.detection.score == AUTO and (score == AUTO or statistics is not None)
         held_out, choosing = self._parts(list(texts), labels, settings, choose=chosen_anew)
         known = None if statistics is None else self._labelled(*statistics)
         if statistics is not None and {class_name(label) for label in statistics[1]} != set(self.classes):
             raise DataError("statistics: every class of the model must have a text among them; some have none")
-        return self.with_detector(recalibrate(network, detector, held_out, choosing, known))
+        return self.with_detector(fitter.recalibrate(detector, held_out, choosing, known), settings.detection)
 
     def at_operating_point(
         self, ood_texts: Sequence[Text], highest: float | None = None
@@ -164,11 +165,11 @@ class Model:
         judged, held_out = self.judge(ood_texts), len(detector.calibration.scores)
 
         def rule_at(rate: float) -> Calibration:
-            return detector.adjusted(false_alarm_rate=rate).calibration
+            return detector.adjusted(self.settings, false_alarm_rate=rate)[0].calibration
 
         rate = best_rate(rule_at, held_out, judged.scores, judged.predicted, highest)
         rows = trade_off(rule_at, held_out, judged.scores, judged.predicted, rate)
-        return self.with_detector(detector.adjusted(false_alarm_rate=rate)), rows
+        return self.with_detector(*detector.adjusted(self.settings, false_alarm_rate=rate)), rows
 
     def _parts(
         self, texts: Sequence[Text], labels: Sequence[Any] | None, settings: Settings, *, choose: bool
@@ -180,14 +181,14 @@ class Model:
             return (self.encode(texts) if labels is None else self._labelled(texts, labels)), None
         if labels is None:
             raise DataError("calibrate: score 'auto' is chosen on labelled texts; add a label column, or leave it out")
-        if len(texts) < 2 * LEAST_DOCUMENTS:
+        if len(texts) < 2 * MIN_DOCUMENTS_TO_CHOOSE:
             raise DataError(
-                f"calibrate: score 'auto' takes at least {2 * LEAST_DOCUMENTS} labelled texts, half of them to choose "
-                f"it on; got {len(texts)}"
+                f"calibrate: score 'auto' takes at least {2 * MIN_DOCUMENTS_TO_CHOOSE} labelled texts, half of them "
+                f"to choose it on; got {len(texts)}"
             )
         share, names = settings.data.calibration_share or 0.5, [class_name(label) for label in labels]
         parts = validation_split(names, share, settings.training.seed)
-        if len(parts[0]) < LEAST_DOCUMENTS or not parts[1]:
+        if len(parts[0]) < MIN_DOCUMENTS_TO_CHOOSE or not parts[1]:
             raise DataError(
                 f"calibrate: score 'auto' is chosen on one part of the texts and calibrated on the other, here "
                 f"{len(parts[0])} and {len(parts[1])}, as a class of one text is not parted; give more of each class"
@@ -274,7 +275,7 @@ class Model:
         stored = load_manifest(path)
         manifest = stored.manifest
         try:
-            settings = _stored_settings(manifest)
+            settings = Settings.model_validate(manifest["settings"])
             keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
             named = manifest["classes"], manifest["label_type"], manifest["pairs"], manifest["provenance"]
             validation = manifest["validation"]
@@ -289,16 +290,7 @@ class Model:
         if score is None and false_alarm_rate is None:
             return model
         detector = model.detector("another score or false-alarm rate")
-        return model.with_detector(detector.adjusted(score, false_alarm_rate))
-
-
-def _stored_settings(manifest: dict[str, Any]) -> Settings:
-    """The settings of a model folder; one written before there was a choice of scores has the only one there was."""
-    content = manifest["settings"]
-    if "detection" in manifest:
-        return Settings.model_validate(content)
-    score = {} if content["training"]["method"] in METHODS_WITH_SCORE else {"score": "max-prob"}
-    return Settings.model_validate({**content, "detection": {**content["detection"], **score}})
+        return model.with_detector(*detector.adjusted(settings, score=score, false_alarm_rate=false_alarm_rate))
 
 
 def _recalibrated(

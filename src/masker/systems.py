@@ -15,17 +15,16 @@ import torch
 
 from masker.config import LINEAR_METHODS, Settings
 from masker.detection.detector import Detector
-from masker.detection.fitting import Network, document_labels, fit_detector, kinds_of
+from masker.detection.fitting import DetectorFitter, document_labels
 from masker.documents import Documents
 from masker.errors import ConfigError
 from masker.inference.backend import Scorer, TorchScorer, document_outputs, open_scorer, pool_outputs
-from masker.inference.features import FROZEN
 from masker.inference.linear_backend import VECTORS, EncoderFeatures, Features, LinearScorer, TfIdfFeatures
 from masker.inference.outputs import Outputs
 from masker.inference.packed_linear import pack_linears
 from masker.keywords import KeywordSet
 from masker.metrics import accuracy
-from masker.modeling.backbone import load_backbone, load_encoder, load_tokenizer, resolve_backbone
+from masker.modeling.backbone import load_backbone, load_encoder, load_tokenizer
 from masker.modeling.model_folder import ModelFolder
 from masker.progress import progress_bar
 
@@ -86,8 +85,8 @@ def fit_system(documents: Documents, classes: Sequence[str], settings: Settings,
     detector = None
     if classes:
         corpus = engine.corpus
-        network = Network(engine.scorer, engine.tokenizer, engine.keywords, settings)
-        detector = fit_detector(network, corpus.train, corpus.validation, corpus.calibration, engine.train_outputs)
+        fitter = DetectorFitter(engine.scorer, engine.tokenizer, engine.keywords, settings)
+        detector = fitter.fit(corpus.train, corpus.validation, corpus.calibration, engine.train_outputs)
     return System(
         engine.tokenizer,
         engine.max_length,
@@ -138,7 +137,7 @@ def _fit_network(documents: Documents, classes: Sequence[str], settings: Setting
     return _Engine(
         trained.backbone.tokenizer,
         trained.backbone.max_length,
-        TorchScorer(trained.network.classifier, trained.backbone.tokenizer, _pretrained(settings)),
+        TorchScorer(trained.network.classifier, trained.backbone.tokenizer),
         trained.corpus,
         tensors,
         trained.keywords,
@@ -166,13 +165,6 @@ def _fit_linear(documents: Documents, classes: Sequence[str], settings: Settings
     predicted = document_outputs(scorer, corpus.validation, pooling).logits.argmax(axis=1)
     metric = {"accuracy": accuracy(document_labels(corpus.validation), predicted)}
     return _Engine(tokenizer, backbone.max_length, scorer, corpus, validation_metric=metric, train_outputs=outputs)
-
-
-def _pretrained(settings: Settings) -> Any:
-    """The encoder before fine-tuning, rounded as a model folder keeps it, where the score reads its features."""
-    if FROZEN not in kinds_of(settings.detection.score):
-        return None
-    return load_encoder(resolve_backbone(settings.model.backbone)).bfloat16().float()
 
 
 def reads_encoder(settings: Settings) -> bool:
