@@ -1,11 +1,10 @@
-"""The decision rule: thresholds for all and for each predicted class, and the promise over many draws."""
+"""The decision rule: thresholds for all and for each predicted class, and the guarantee over many draws."""
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from masker.detection.calibration import Calibration
-from masker.detection.trade_off import best_rate, trade_off
 
 SCORES = np.arange(1.0, 21.0)
 PREDICTED = np.array([0] * 10 + [1] * 10)
@@ -17,7 +16,7 @@ def rule(rate=0.1, class_conditional=True):
 
 def test_thresholds_by_hand():
     """Rate 0.1. All: k = ceil(21 * 0.9) = 19. Each class of ten: k = ceil(11 * 0.9) = 10, so 10 and 20; class 2 has no
-    held-out documents and takes the threshold of all."""
+    held-out documents and gets the threshold of all."""
     assert rule(class_conditional=False).thresholds.tolist() == [19.0, 19.0, 19.0]
     by_class = rule()
     assert by_class.thresholds.tolist() == [10.0, 20.0, 19.0]
@@ -53,7 +52,7 @@ def test_classes_too_small_for_a_threshold_share_one_of_their_own():
     assert fewer.promised == pytest.approx(1 / 3), "two documents are behind the shared threshold"
 
 
-def test_rare_classes_do_not_break_the_promise():
+def test_rare_classes_do_not_break_the_guarantee():
     """One class has 95 of 100 documents; fifty others, which score higher, have the rest."""
     draw = np.random.default_rng(0)
 
@@ -71,17 +70,17 @@ def test_rare_classes_do_not_break_the_promise():
     assert np.mean(alarms) <= 0.053 and np.mean(rare_alarms) <= 0.06
 
 
-def test_another_threshold_is_for_all_and_promises_nothing():
+def test_a_threshold_from_outside_is_for_all_and_guarantees_nothing():
     assert rule().with_threshold(7.0).promised is None
     assert rule().with_threshold(7.0).rejects(np.array([6.9, 7.0, 7.1]), np.arange(3)).tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize("class_conditional", [False, True])
-def test_promise_holds_over_many_draws(class_conditional):
+def test_the_guarantee_holds_over_many_draws(class_conditional):
     """Two classes whose scores differ in level and in spread; 3000 times 60 + 40 held-out documents and a new one each.
 
-    A shared threshold keeps the promise on the whole and breaks it for the wider class; thresholds for each class keep
-    it for both.
+    A shared threshold keeps the guarantee overall and breaks it for the wider class; thresholds for each class keep it
+    for both.
     """
     draw = np.random.default_rng(int(class_conditional))
     trials, rate = 3000, 0.1
@@ -95,54 +94,7 @@ def test_promise_holds_over_many_draws(class_conditional):
     limit = binom.ppf(1 - 1e-6, trials, rate)
     if class_conditional:
         assert (alarms <= limit).all()
-        assert (alarms >= binom.ppf(1e-6, trials, 0.07)).all(), "not more careful than it has to be"
+        assert (alarms >= binom.ppf(1e-6, trials, 0.07)).all(), "no more careful than necessary"
     else:
         assert 0.6 * alarms[0] + 0.4 * alarms[1] <= limit
         assert alarms[1] > limit
-
-
-class TestTradeOff:
-    HELD_OUT = np.arange(1.0, 100.0)  # 99 documents: the threshold of rate r is 100 (1 - r)
-
-    @staticmethod
-    def rule_at(held_out):
-        one_class = np.zeros(len(held_out), dtype=int)
-        return lambda rate: Calibration.fit(held_out, one_class, 1, rate, class_conditional=False)
-
-    def best(self, ood, highest=None):
-        return best_rate(self.rule_at(self.HELD_OUT), 99, ood, np.zeros(len(ood), dtype=int), highest)
-
-    def test_best_rate_by_hand(self):
-        """Examples at 91.5 (three) and 50.5 (one). Rate 0.09 has threshold 91: three of four are above, 0.75 - 0.09.
-
-        Catching the fourth takes a threshold of 50, rate 0.5: 1 - 0.5. Below 0.09 none is above.
-        """
-        ood = np.array([91.5, 91.5, 91.5, 50.5])
-        assert self.best(ood) == pytest.approx(0.09)
-        assert self.best(ood, 0.05) == pytest.approx(0.01)  # the lowest of equals: nothing is caught
-        assert self.best(ood, 0.0) == 0.0
-
-    def test_rows(self):
-        ood = np.array([91.5, 91.5, 91.5, 50.5])
-        rows = trade_off(self.rule_at(self.HELD_OUT), 99, ood, np.zeros(4, dtype=int), 0.09)
-        assert [row["false_alarm_rate"] for row in rows] == [0.01, 0.02, 0.05, 0.09, 0.1, 0.2]
-        assert [row["detected"]["value"] for row in rows] == [0.0, 0.0, 0.0, 0.75, 0.75, 0.75]
-        assert [row["threshold"] for row in rows] == pytest.approx([99, 98, 95, 91, 90, 80])
-        assert [row["chosen"] for row in rows] == [False, False, False, True, False, False]
-
-    def test_few_held_out_documents_promise_few_rates(self):
-        """Nine documents promise 1/10 and more."""
-        rule_at, ood, predicted = self.rule_at(np.arange(9.0)), np.array([99.0]), np.array([0])
-        rows = trade_off(rule_at, 9, ood, predicted, best_rate(rule_at, 9, ood, predicted))
-        assert [row["false_alarm_rate"] for row in rows] == [0.1, 0.2]
-
-    def test_the_rule_of_the_model_is_asked(self):
-        """Classes at 0 and at 100 with thresholds of their own: an example at 50 of the first is caught at any rate."""
-        scores, predicted = np.concatenate([np.arange(99) / 100, 100 + np.arange(99) / 100]), np.repeat([0, 1], 99)
-
-        def by_class(rate):
-            return Calibration.fit(scores, predicted, 2, rate, class_conditional=True)
-
-        ood, examples = np.full(3, 50.0), np.zeros(3, dtype=int)
-        assert best_rate(by_class, 198, ood, examples) == pytest.approx(0.01)
-        assert trade_off(by_class, 198, ood, examples, 0.01)[0]["detected"]["value"] == 1.0

@@ -1,4 +1,4 @@
-"""Conformal p-values and thresholds: by hand, their agreement, and the promise over many draws."""
+"""Conformal p-values and thresholds: by hand, their agreement, and the guarantee over many draws."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ SCORES = st.lists(st.integers(0, 12).map(lambda n: n / 12), min_size=1, max_size
 def test_threshold_by_hand():
     """Scores 1 ... 10, rate 0.25: k = ceil(11 * 0.75) = ceil(8.25) = 9; the ninth smallest is 9; only 10 exceeds it.
 
-    Rate 0.2: k = ceil(8.8) = 9 as well. Rate 3/11: (n + 1)(1 - rate) is exactly 8, whatever floating point says.
+    Rate 0.2: k = ceil(8.8) = 9 as well. Rate 3/11: (n + 1)(1 - rate) is exactly 8, despite floating point.
     """
     scores = np.random.default_rng(0).permutation(np.arange(1.0, 11.0))
     assert conformal_threshold(scores, 0.25) == 9.0
@@ -37,7 +37,7 @@ def test_rate_zero_rejects_above_all_and_rate_one_all_but_the_lowest():
 
 
 @pytest.mark.parametrize(("count", "enough"), [(18, False), (19, True), (20, True)])
-def test_how_many_documents_a_promise_takes(count, enough):
+def test_how_many_documents_a_guarantee_takes(count, enough):
     """5 % is 1 of 20: with n = 19 the highest score is exceeded by a twentieth document with probability 1/20."""
     assert least_documents(0.05) == 19
     assert (count >= least_documents(0.05)) == enough
@@ -45,7 +45,7 @@ def test_how_many_documents_a_promise_takes(count, enough):
     assert conformal_threshold(np.arange(float(count)), 0.05) == count - 1
 
 
-def test_a_rate_of_zero_can_never_be_promised():
+def test_a_rate_of_zero_is_never_guaranteed():
     assert least_documents(0.0) > 10**8
     assert promised_rate(99, 0.0) == 0.01
 
@@ -85,7 +85,7 @@ def test_equal_scores_are_not_rejected():
 
 
 @pytest.mark.parametrize(("count", "rate"), [(19, 0.05), (50, 0.05), (200, 0.05), (99, 0.1), (7, 0.3)])
-def test_promise_holds_over_many_draws(count, rate):
+def test_the_guarantee_holds_over_many_draws(count, rate):
     """4000 times: calibrate on ``count`` draws, then try one fresh draw.
 
     The chance of rejection is exactly (n + 1 - k) / (n + 1), at most the rate; 4000 trials stay within the binomial
@@ -97,12 +97,12 @@ def test_promise_holds_over_many_draws(count, rate):
     assert chance <= rate + 1e-12
     rejected = sum(
         draw.gumbel() > conformal_threshold(draw.gumbel(size=count), rate) for _ in range(4000)
-    )  # no normal distribution: the promise needs none
+    )  # not normal: the guarantee needs no distribution
     low, high = binom.interval(1 - 1e-6, 4000, chance)
     assert low <= rejected <= high
 
 
-def test_realised_rates_have_the_distribution_the_docstring_tells():
+def test_realised_rates_have_the_distribution_in_the_docstring():
     """With scores uniform on [0, 1] the rate that a threshold t realises is 1 - t: Beta(n + 1 - k, k) over draws.
 
     For n = 100 and 5 %: k = 96, Beta(5, 96); compare the mean (5/101) and the central 95 %.

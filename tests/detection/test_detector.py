@@ -1,152 +1,146 @@
-"""Every score: fitted, stored as arrays, rebuilt, and the same again."""
-
-from typing import get_args
+"""The detector: judging, another score or rule, and its stored form."""
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
-from masker.config import METHODS_WITH_RULE, METHODS_WITH_SCORE, DetectionSettings, ScoreName, build_settings
-from masker.detection.baseline_scores import METHOD_SCORES
-from masker.detection.network_scores import FEATURE_SCORES, LOGIT_SCORES, SCORE_NAMES, make_score
-from masker.detection.statistics import Known, bank_rows, gather
+from masker.detection.calibration import Calibration
+from masker.detection.detector import Detector, HeldOut, checked_scores
+from masker.detection.score import Score
+from masker.detection.scores.max_probability import MaxProbabilityScore
 from masker.errors import ConfigError, ModelError
-from masker.inference.features import ENCODER_KINDS, FROZEN
-from masker.inference.linear_backend import VECTORS
 from masker.inference.outputs import Outputs
+from tests.detection.fake_backend import settings
 
-DRAW = np.random.default_rng(0)
-LABELS = np.arange(60) % 3
-LOGITS = (4.0 * np.eye(3)[LABELS] + DRAW.normal(size=(60, 3))).astype(np.float32)
-FEATURES = np.eye(3)[LABELS] + 0.1 * DRAW.normal(size=(60, 3))
-KINDS = (*ENCODER_KINDS, FROZEN)
-TRAIN = Outputs(LOGITS, {VECTORS: FEATURES, **{kind: FEATURES.astype(np.float32) for kind in KINDS}})
-STRANGE = Outputs(
-    np.full((1, 3), -0.5, dtype=np.float32),
-    {VECTORS: np.full((1, 3), 5.0), **{kind: np.array([[5.0, -5.0, 5.0]], dtype=np.float32) for kind in KINDS}},
-)
-METHODS = sorted(METHOD_SCORES)
+SETTINGS = settings("max-prob")
+HEAD = SETTINGS.model.head
+SCORES = {"max-prob": np.arange(1.0, 20.0) / 20, "energy": -np.arange(1.0, 20.0)}
+PREDICTED = np.array([0] * 10 + [1] * 9)
+LOGITS = np.array([[3.0, -3.0], [-1.0, -2.0]], dtype=np.float32)
 
 
-def fit(method: str, **baselines):
-    settings = build_settings({"training": {"method": method}, "baselines": baselines})
-    return METHOD_SCORES[method].fit(TRAIN, LABELS, settings), settings
+def detector(rate=0.1, temperature=1.0, columns=SCORES) -> Detector:
+    rule = Calibration.fit(columns["max-prob"], PREDICTED, 2, rate, class_conditional=False)
+    return Detector(MaxProbabilityScore(HEAD), rule, temperature, HeldOut(columns, PREDICTED, True), HEAD)
 
 
-def known(stream=(TRAIN,), bank=1000) -> Known:
-    return gather(stream, LABELS, 3, KINDS, bank, 0)
+def stored(one: Detector, name="max-prob", **columns) -> Detector:
+    arrays = {**one.to_arrays(), **{f"held_out.{other}": column for other, column in columns.items()}}
+    return Detector.from_stored({"score": name, "detection": one.to_manifest()}, arrays, SETTINGS)
 
 
-def make(name: str, of: Known | None = None):
-    return make_score(name, of, "one-vs-rest", DetectionSettings())
+class TestJudge:
+    def test_by_hand(self):
+        """Scores sigma(-3) = 0.047 and sigma(1) = 0.731. Rate 0.1 of 19: k = 18, threshold 0.9: none is rejected.
+
+        No held-out score is below 0.047, so p = 20/20; 0.75 ... 0.95 are five at least as high as 0.731: p = 6/20.
+        """
+        judged = detector(temperature=2.0).judge(Outputs(LOGITS))
+        assert judged.scores == pytest.approx([0.0474, 0.7311], abs=1e-4)
+        assert judged.p_values == pytest.approx([1.0, 0.3]) and judged.predicted.tolist() == [0, 0]
+        assert not judged.rejected.any()
+        assert judged.raw_confidence == pytest.approx([0.9526, 0.2689], abs=1e-4)
+        assert judged.probabilities[0] == pytest.approx([0.8176, 0.1824], abs=1e-4), "sigmoids of 3/2 and -3/2"
+
+    def test_no_documents(self):
+        judged = detector().judge(Outputs(np.empty((0, 2), dtype=np.float32)))
+        assert [len(part) for part in judged] == [0] * 6
+
+    def test_nan_is_an_error(self):
+        class Fixed(Score):
+            name = "fixed"
+
+            def ood_score(self, outputs):
+                return values
+
+        with pytest.raises(ModelError, match="the network gives NaN in place of numbers"):
+            detector().judge(Outputs(np.full((1, 2), np.nan, dtype=np.float32)))
+        values = [1.0, np.nan]
+        with pytest.raises(ModelError, match="score 'fixed' gives NaN"):
+            checked_scores(Fixed(), Outputs(LOGITS))
+        values = np.ones((2, 1))
+        with pytest.raises(ModelError, match=r"one number per document, shape \(2,\); got shape \(2, 1\)"):
+            checked_scores(Fixed(), Outputs(LOGITS))
+        values = np.array([1, 2], dtype=np.float32)
+        assert checked_scores(Fixed(), Outputs(LOGITS)).dtype == np.float64
 
 
-class TestComparisonSystems:
-    def test_methods_with_a_score(self):
-        assert set(METHOD_SCORES) == set(METHODS_WITH_SCORE)
-        for method, score in METHOD_SCORES.items():
-            assert (score.published_threshold is not None) == (method in METHODS_WITH_RULE)
+class TestAdjusted:
+    def test_nothing_asked_for(self):
+        one = detector()
+        assert one.adjusted(SETTINGS) == (one, SETTINGS.detection)
+        assert one.adjusted(SETTINGS, score="max-prob")[0] is one
 
-    @pytest.mark.parametrize("method", METHODS)
-    def test_rebuilt_from_its_arrays_it_says_the_same(self, method):
-        score, settings = fit(method)
-        again = METHOD_SCORES[method].from_statistics(score.statistics(), settings)
-        np.testing.assert_array_equal(again.ood_score(TRAIN), score.ood_score(TRAIN))
+    def test_another_rate_by_hand(self):
+        """Rate 0.5 of 19: k = 10, threshold 10/20. By class: k = ceil(11/2) = 6 of ten, ceil(10/2) = 5 of nine."""
+        one, detection = detector().adjusted(SETTINGS, false_alarm_rate=0.5)
+        assert one.calibration.thresholds.tolist() == [0.5, 0.5]
+        assert (detection.false_alarm_rate, detection.score) == (0.5, "max-prob")
+        one, detection = detector().adjusted(SETTINGS, false_alarm_rate=0.5, class_conditional=True)
+        assert one.calibration.thresholds.tolist() == [0.3, 0.75] and detection.class_conditional
 
-    @pytest.mark.parametrize("method", METHODS)
-    def test_what_resembles_no_class_scores_higher(self, method):
-        score, _ = fit(method)
-        assert score.ood_score(STRANGE)[0] > np.median(score.ood_score(TRAIN))
+    def test_another_score_keeps_the_rate(self):
+        one, detection = detector(rate=0.25).adjusted(SETTINGS, score="energy")
+        assert one.score.name == detection.score == "energy" and detection.false_alarm_rate == 0.25
+        assert one.calibration.threshold == np.sort(SCORES["energy"])[14], "k = ceil(20 * 0.75) = 15"
 
-    @pytest.mark.parametrize("method", ["openmax", "doc"])
-    def test_scores_of_logits_need_no_features(self, method):
-        score, _ = fit(method)
-        assert not score.features
-        np.testing.assert_array_equal(score.ood_score(Outputs(LOGITS)), score.ood_score(TRAIN))
-
-    def test_doc_rejects_where_all_classes_are_below_their_threshold(self):
-        score, _ = fit("doc")
-        below = (expit(LOGITS.astype(np.float64)) < score.statistics()["thresholds"]).all(axis=1)
-        np.testing.assert_array_equal(score.ood_score(TRAIN) > score.published_threshold, below)
-
-    def test_large_corpora_leave_the_exact_solver(self):
-        small, large, sgd = (
-            fit("ocsvm", **options)[0].ood_score(TRAIN)
-            for options in ({}, {"ocsvm_exact_limit": 59}, {"ocsvm_solver": "sgd"})
+    def test_a_rate_replaces_the_published_rule(self):
+        published = SETTINGS.model_copy(
+            update={"detection": SETTINGS.detection.model_copy(update={"rule": "published"})}
         )
-        np.testing.assert_array_equal(large, sgd)
-        assert not np.allclose(small, large)
+        one = Detector(**{**vars(detector()), "calibration": detector().calibration.with_threshold(0.0)})
+        adjusted, detection = one.adjusted(published, false_alarm_rate=0.1)
+        assert detection.rule == "false-alarm-rate" and adjusted.calibration.promised == 0.1
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"score": "enrgy"}, r"offers max-prob, energy; got 'enrgy'\. Did you mean 'energy'"),
+            ({"score": "entropy"}, r"Add it with 'masker calibrate MODEL DATA --score entropy'$"),
+            ({"score": "knn"}, r"Add it with 'masker calibrate MODEL DATA --score knn --statistics TRAINING_DATA'$"),
+            ({"score": "auto"}, r"--score auto --statistics TRAINING_DATA'$"),
+            ({"score": "vim"}, r"That score was removed from masker$"),
+            ({"score": "openmax"}, r"That score belongs to a training method of its own"),
+            ({"false_alarm_rate": 1.5}, r"must lie between 0 and 1; got 1\.5"),
+        ],
+    )
+    def test_refused(self, change, message):
+        with pytest.raises(ConfigError, match=message):
+            detector().adjusted(SETTINGS, **change)
 
 
-class TestNetworkScores:
-    def test_names_are_those_of_the_settings(self):
-        assert {"auto", *SCORE_NAMES} == set(get_args(ScoreName))
+class TestStored:
+    def test_round_trip(self):
+        one = detector(temperature=1.7)
+        again = stored(one)
+        assert again.to_manifest() == one.to_manifest() and again.available() == one.available()
+        for name, array in one.to_arrays().items():
+            np.testing.assert_array_equal(again.to_arrays()[name], array)
+        for left, right in zip(again.judge(Outputs(LOGITS)), one.judge(Outputs(LOGITS)), strict=True):
+            np.testing.assert_array_equal(left, right)
 
-    @pytest.mark.parametrize("name", SCORE_NAMES)
-    def test_what_resembles_no_class_scores_higher(self, name):
-        score = make(name, known())
-        assert score.name == name
-        assert score.ood_score(STRANGE)[0] > np.median(score.ood_score(TRAIN))
+    def test_format(self):
+        """The keys that model folders have had since scores can be chosen."""
+        assert set(detector().to_manifest()) == {
+            "features", "temperature", "false_alarm_rate", "promised", "thresholds", "by_class", "held_out", "separate",
+            "auto",
+        }  # fmt: skip
+        assert set(detector().to_arrays()) == {"held_out.max-prob", "held_out.energy", "held_out.predicted"}
 
-    @pytest.mark.parametrize("name", SCORE_NAMES)
-    def test_rebuilt_from_stored_statistics_it_says_the_same(self, name):
-        first = known()
-        again = Known.from_arrays(first.to_arrays())
-        np.testing.assert_array_equal(make(name, again).ood_score(STRANGE), make(name, first).ood_score(STRANGE))
+    def test_scores_that_were_removed_are_dropped(self):
+        again = stored(detector(), vim=np.zeros(19))
+        assert set(again.held_out.scores) == {"max-prob", "energy"}
 
-    @pytest.mark.parametrize("name", SCORE_NAMES)
-    def test_reads_no_more_than_it_says(self, name):
-        score = make(name, known())
-        only = Outputs(LOGITS, {kind: TRAIN.features[kind] for kind in score.features})
-        np.testing.assert_array_equal(score.ood_score(only), score.ood_score(TRAIN))
-        assert bool(score.features) == (name in FEATURE_SCORES)
+    def test_a_score_in_use_that_was_removed(self):
+        """The model opens, says what to do, can be stored again, and can have another score."""
+        again = stored(stored(detector(), "vim", vim=np.arange(19.0)), "vim")
+        assert again.available() == ["max-prob", "energy"]
+        with pytest.raises(ModelError, match="score 'vim', which was removed from masker; choose another"):
+            again.judge(Outputs(LOGITS))
+        with pytest.raises(ConfigError, match=r"got 'vim'\. That score was removed"):
+            again.adjusted(SETTINGS, false_alarm_rate=0.2)
+        chosen, _ = again.adjusted(SETTINGS, score="energy")
+        assert chosen.judge(Outputs(LOGITS)).scores == pytest.approx([-3.0972, -0.4402], abs=1e-4)
 
-    def test_statistics_that_are_not_there(self):
-        for name in LOGIT_SCORES:
-            make(name)
-        with pytest.raises(ModelError, match="no statistics for score 'knn'; train with --score knn"):
-            make("knn")
-        with pytest.raises(ConfigError, match="Did you mean 'energy'"):
-            make("enrgy")
-
-
-class TestStatistics:
-    def test_a_stream_in_parts_gives_what_the_whole_gives(self):
-        parts = [
-            Outputs(LOGITS[rows], {kind: TRAIN.features[kind][rows] for kind in KINDS})
-            for rows in (slice(0, 7), slice(7, 8), slice(8, 60))
-        ]
-        whole, streamed = known(), known(parts)
-        np.testing.assert_array_equal(streamed.bank["cls"], whole.bank["cls"])
-        np.testing.assert_allclose(streamed.moments["cls"].within, whole.moments["cls"].within, rtol=1e-5)
-
-    def test_moments_against_numpy(self):
-        moments, rows = known().moments["mean"], TRAIN.features["mean"].astype(np.float64)
-        means = np.stack([rows[label == LABELS].mean(axis=0) for label in range(3)])
-        np.testing.assert_allclose(moments.means, means, rtol=1e-6)
-        np.testing.assert_allclose(moments.covariance_within, np.cov((rows - means[LABELS]).T, bias=True), atol=1e-7)
-        np.testing.assert_allclose(moments.covariance, np.cov(rows.T, bias=True), atol=1e-7)
-
-    def test_classes_share_the_bank(self):
-        """Ten of class 0, two of class 1, one of class 2; a bank of five: 2 + 2 + 1."""
-        labels = np.array([0] * 10 + [1] * 2 + [2])
-        kept = labels[bank_rows(labels, 5, 0)]
-        assert np.bincount(kept).tolist() == [2, 2, 1]
-
-    def test_without_a_class_nothing_of_it_is_known(self):
-        others = known().without(1, ["cls"])
-        rows = TRAIN.features["cls"]
-        np.testing.assert_allclose(others.moments["cls"].means[1], rows[LABELS == 2].mean(axis=0), rtol=1e-5)
-        assert others.bank_logits.shape == (40, 2) and set(others.bank) == {"cls"}
-
-
-@pytest.mark.parametrize("name", ["mahalanobis", "scaled-mahalanobis", "relative-mahalanobis"])
-def test_a_class_without_documents_is_nowhere(name):
-    """Its mean would be the origin, and a text at the origin the best known of all."""
-    some = LABELS != 1
-    part = Outputs(LOGITS[some], {kind: FEATURES[some].astype(np.float32) for kind in KINDS})
-    with_gap = make(name, gather([part], LABELS[some], 3, KINDS, 1000, 0))
-    without = make(name, gather([part], LABELS[some] // 2, 2, KINDS, 1000, 0))
-    origin = Outputs(LOGITS[:1], {kind: np.zeros((1, 3), dtype=np.float32) for kind in KINDS})
-    np.testing.assert_allclose(with_gap.ood_score(origin), without.ood_score(origin))
-    assert with_gap.ood_score(origin) > np.median(with_gap.ood_score(part))
+    def test_a_threshold_from_outside_stays(self):
+        one = Detector(**{**vars(detector()), "calibration": detector().calibration.with_threshold(0.7)})
+        assert stored(one).calibration.promised is None and stored(one).calibration.threshold == 0.7

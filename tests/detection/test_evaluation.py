@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from masker.detection.calibration import Calibration
-from masker.detection.detector import Judgement
-from masker.detection.evaluation import evaluate_classification, evaluate_regression
-from masker.detection.scores.max_probability import class_probabilities, max_probability_score
+from masker.detection.detector import Detector, HeldOut
+from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
+from masker.detection.scores.max_probability import MaxProbabilityScore
 from masker.errors import DataError
+from masker.inference.outputs import Outputs
 
 CLASSES = ["ham", "spam"]
 # Scores (1-vs-rest): sigmoid(-3), sigmoid(-2), sigmoid(-1), sigmoid(0) = 0.05, 0.12, 0.27, 0.5; the last is wrong.
@@ -20,28 +21,21 @@ OUT = np.array([[-2.0, -5.0], [2.0, -4.0]], dtype=np.float32)
 DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95"}
 
 
-def judge(logits, head, rule, temperature=1.0):
-    scores, predicted = max_probability_score(logits, head), logits.argmax(axis=1)
-    p_values, rejected = rule.p_values(scores, predicted), rule.rejects(scores, predicted)
-    raw = class_probabilities(logits, head).max(axis=1)
-    return Judgement(class_probabilities(logits / temperature, head), predicted, raw, scores, p_values, rejected)
-
-
 def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, **options):
-    settings = {"resamples": 50, "seed": 0, **options}
     others = {"other": OUT} if ood is None else ood
-    held_out = np.arange(1, 40) / 100
-    rule = Calibration.fit(held_out, np.zeros(39, dtype=int), 2, 0.05, class_conditional=class_conditional)
+    scores, predicted = np.arange(1, 40) / 100, np.zeros(39, dtype=int)
+    rule = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=class_conditional)
     if threshold is not None:
         rule = rule.with_threshold(threshold)
+    held_out = HeldOut({"max-prob": scores}, predicted, True)
+    detector = Detector(MaxProbabilityScore(head), rule, temperature, held_out, head)
     return evaluate_classification(
-        judge(LOGITS, head, rule, temperature),
-        settings.pop("labels", LABELS),
+        detector,
         CLASSES,
-        rule,
-        {name: judge(logits, head, rule) for name, logits in others.items()},
-        temperature=temperature,
-        **settings,
+        detector.judge(Outputs(LOGITS)),
+        options.pop("labels", LABELS),
+        {name: detector.judge(Outputs(logits)) for name, logits in others.items()},
+        Resampling(resamples=50, seed=options.pop("seed", 0)),
     )
 
 
@@ -81,17 +75,17 @@ def test_figures_by_hand():
 
 
 def test_false_alarms_by_hand():
-    """One of four rejected; exact interval of Clopper and Pearson: 0.0063 to 0.8059. 39 held out can promise 5 %."""
+    """One of four rejected; exact interval of Clopper and Pearson: 0.0063 to 0.8059. 39 held out guarantee 5 %."""
     content = report()["false_alarms"]
     assert content["realised"]["value"] == 0.25
     assert [content["realised"][end] for end in ("low", "high")] == pytest.approx([0.0063, 0.8059], abs=1e-4)
-    assert (content["asked"], content["promised"], content["held_out"]) == (0.05, None, 39), "a threshold by hand"
+    assert (content["asked"], content["promised"], content["held_out"]) == (0.05, None, 39), "a threshold from outside"
     assert report(threshold=None)["false_alarms"]["promised"] == 0.05
     assert "by_predicted_class" not in content
 
 
 def test_false_alarms_by_class():
-    """All held-out documents were predicted ham: k = 38, threshold 0.38, for ham; spam has that of all, the same."""
+    """All held-out documents were predicted ham: k = 38, threshold 0.38. Spam gets that of all, which is the same."""
     by_class = report(threshold=None, class_conditional=True)["false_alarms"]["by_predicted_class"]
     assert {name: share["value"] for name, share in by_class.items()} == {"ham": pytest.approx(1 / 3), "spam": 0.0}
 
@@ -136,7 +130,7 @@ def test_no_other_corpora_and_several():
     assert list(report(ood={"b": OUT, "a": LOGITS})["ood"]) == ["b", "a"]
 
 
-def test_same_documents_cannot_be_told_apart():
+def test_the_same_documents_cannot_be_separated():
     assert report(ood={"same": LOGITS})["ood"]["same"]["auroc"]["value"] == pytest.approx(0.5)
 
 
@@ -150,7 +144,7 @@ def test_regression_by_hand():
 
     Pearson: deviations (-1, 0, 1) and (-5/3, -2/3, 7/3): 4 / sqrt(2 * (25 + 4 + 49) / 9) = 4 / sqrt(52/3).
     """
-    content = evaluate_regression(np.array([[1.0], [2.0], [3.0]], dtype=np.float32), [1, 2, 5], resamples=20, seed=0)
+    content = evaluate_regression(np.array([[1.0], [2.0], [3.0]], dtype=np.float32), [1, 2, 5], Resampling(20, 0))
     figures = content["regression"]
     assert json.loads(json.dumps(content)).keys() == {"regression"}
     values = {name: figure["value"] for name, figure in figures.items()}

@@ -1,4 +1,4 @@
-"""The common scale of scores by hand, and scores joined on it."""
+"""The common scale of scores by hand, and sums on it."""
 
 import math
 
@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from masker.detection.conformal import conformal_p_values
-from masker.detection.joint import JointScore, Recipe
-from masker.detection.score import Score
 from masker.detection.surprise import JointSurprise, Surprise
-from masker.inference.outputs import Outputs
 
 REFERENCE = np.arange(1.0, 21.0)
 
@@ -38,7 +35,7 @@ def test_the_order_of_scores_stays():
 
 
 @pytest.mark.parametrize("reference", [np.zeros(30), np.array([2.0]), np.r_[np.zeros(29), 1.0]])
-def test_equal_references_still_tell_what_lies_beyond(reference):
+def test_equal_references_still_rank_what_lies_beyond(reference):
     u = Surprise(reference)(np.array([reference.max(), reference.max() + 1, reference.max() + 2]))
     assert np.isfinite(u).all() and u[0] < u[1] < u[2]
 
@@ -56,19 +53,3 @@ def test_offsets_of_zero_are_the_statistic_of_fisher():
     references = {name: draw.normal(size=4000) for name in "ab"}
     joint = JointSurprise(references, {"a": 0.0, "b": 0.0})
     assert joint({name: draw.normal(size=20000) for name in "ab"}).mean() == pytest.approx(2.0, abs=0.1)
-
-
-def test_joint_score_reads_what_its_members_read():
-    class Column(Score):
-        def __init__(self, name, kind):
-            self.name, self.features = name, (kind,)
-
-        def ood_score(self, outputs):
-            return outputs.features[self.features[0]][:, 0]
-
-    members = [Column("a", "cls"), Column("b", "middle"), Column("c", "cls")]
-    recipe = Recipe(dict.fromkeys("abc", 0.0), dict.fromkeys("abc", REFERENCE))
-    joint = JointScore(members, recipe)
-    assert joint.features == ("cls", "middle") and joint.name == "auto"
-    outputs = Outputs(np.zeros((1, 2)), {"cls": np.array([[18.0]]), "middle": np.array([[0.0]])})
-    assert joint.ood_score(outputs) == pytest.approx([2 * math.log(21 / 4)])

@@ -1,4 +1,4 @@
-"""Temperature scaling by hand, against a gradient, and its effect on held-out confidence."""
+"""Temperature scaling by hand, at its minimum, and its effect on fresh documents."""
 
 import math
 
@@ -21,7 +21,7 @@ def test_targets_by_hand():
 
 
 def test_temperature_by_hand():
-    """98 documents with logits (a, 0), all of class 0: epsilon = 1/100, so softmax wants log 99 between the logits:
+    """98 documents with logits (a, 0), all of class 0: epsilon = 1/100, so the scaled logits should differ by log 99:
 
     a / T = log 99. With a = 2 log 99: T = 2; with a = log 99 / 2: T = 1/2.
     """
@@ -58,8 +58,8 @@ def test_derivative_is_zero_at_the_temperature(head):
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_overconfident_logits_become_honest_on_fresh_documents(head):
-    """Logits that are right in distribution, then multiplied by 4: the temperature finds the 4 again."""
+def test_overconfident_logits_become_calibrated_on_fresh_documents(head):
+    """Calibrated logits, multiplied by 4: the temperature recovers the 4."""
 
     def documents(count):
         z = 2 * DRAW.normal(size=(count, 3))
@@ -79,5 +79,5 @@ def test_overconfident_logits_become_honest_on_fresh_documents(head):
     assert error(4 * z / temperature) < 0.5 * error(4 * z)
 
 
-def test_few_documents_leave_confidence_alone():
+def test_few_documents_leave_the_confidence_unchanged():
     assert fit_temperature(np.tile([5.0, 0.0], (19, 1)), np.zeros(19, dtype=np.int64), "multi-class") == 1.0

@@ -1,1 +1,1 @@
-"""Out-of-distribution scores (higher = more out) and the threshold that turns a score into a decision."""
+"""Out-of-distribution scores (higher = more out-of-distribution) and the decisions made from them."""

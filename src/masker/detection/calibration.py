@@ -1,4 +1,4 @@
-"""The decision rule: what held-out documents scored, and the thresholds that follow from it."""
+"""The decision rule: scores of held-out documents, and the thresholds that follow from them."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from masker.detection.arrays import Floats, Labels
 from masker.detection.conformal import conformal_p_values, conformal_threshold, least_documents, promised_rate
 
-Floats = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Held-out in-distribution documents, as seen by one score, and the rule made from them.
+    """The decision rule of one score.
 
     Attributes:
-        scores: (n,) their scores.
-        predicted: (n,) the classes that the model predicts for them.
+        scores: (n,) scores of held-out in-distribution documents.
+        predicted: (n,) their predicted classes.
         false_alarm_rate: The share of in-distribution documents that may be rejected.
         thresholds: (C,) score above which a document is rejected, by its predicted class.
         by_class: (C,) whether a class has a threshold of its own; the others share one.
-        external: The thresholds come from elsewhere, so nothing is promised of them.
+        external: Whether the thresholds were set from outside, so that nothing is guaranteed.
     """
 
     scores: Floats
     predicted: Labels
     false_alarm_rate: float
     thresholds: Floats
-    by_class: npt.NDArray[np.bool_]
+    by_class: Flags
     external: bool = False
 
     @classmethod
     def fit(
         cls, scores: Floats, predicted: Labels, n_classes: int, false_alarm_rate: float, *, class_conditional: bool
     ) -> Calibration:
-        """Conformal thresholds.
+        """Set conformal thresholds.
 
         Args:
-            scores: (n,) of held-out documents.
+            scores: (n,) scores of held-out documents.
             predicted: (n,) their predicted classes.
             n_classes: C.
             false_alarm_rate: α.
-            class_conditional: Keep the promise within each predicted class that has enough held-out documents for it,
-                and within all other classes together. (Were these held to the threshold of all documents, the alarms
-                of the large classes would be spent twice.)
+            class_conditional: Keep the guarantee within each predicted class that has enough held-out documents, and
+                within all other classes together. (If these used the threshold of all documents, the false alarms of
+                the large classes would be spent twice.)
         """
         by_class = np.zeros(n_classes, dtype=bool)
         if class_conditional:
@@ -57,39 +57,39 @@ class Calibration:
             rule.thresholds[labels] = conformal_threshold(scores[members], false_alarm_rate)
         return rule
 
-    def _groups(self) -> Iterator[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
-        """Classes that share a threshold (C,), and the held-out documents (n,) behind it; every class is in one."""
+    def _groups(self) -> Iterator[tuple[Flags, Flags]]:
+        """Disjoint groups of classes (C,) with a common threshold, and the held-out documents (n,) behind it."""
         for label in np.flatnonzero(self.by_class):
             yield np.arange(len(self.by_class)) == label, self.predicted == label
         if not self.by_class.all():
             rest = ~self.by_class[self.predicted]
-            # Where no held-out document is of these classes, all documents are the best guess there is.
+            # If no held-out document is of these classes, all documents are the best guess.
             yield ~self.by_class, rest if rest.any() else np.ones_like(rest)
 
     def with_threshold(self, threshold: float) -> Calibration:
-        """The same documents with one threshold from elsewhere, such as that of a published rule."""
+        """Replace the thresholds by one from outside, such as that of a published rule."""
         thresholds, by_class = np.full_like(self.thresholds, threshold), np.zeros_like(self.by_class)
         return replace(self, thresholds=thresholds, by_class=by_class, external=True)
 
     @property
     def threshold(self) -> float:
-        """The threshold of classes that have none of their own; the highest where all have."""
+        """The threshold that classes share; the highest one if each class has its own."""
         shared = self.thresholds[~self.by_class]
         return float(shared[0] if len(shared) else self.thresholds.max())
 
     @property
     def promised(self) -> float | None:
-        """The rate of false alarms that the held-out documents can promise; ``None`` for a threshold from elsewhere."""
+        """The false-alarm rate that the held-out documents guarantee; ``None`` for a threshold from outside."""
         if self.external:
             return None
         return max(promised_rate(int(members.sum()), self.false_alarm_rate) for _, members in self._groups())
 
-    def rejects(self, scores: Floats, predicted: Labels) -> npt.NDArray[np.bool_]:
+    def rejects(self, scores: Floats, predicted: Labels) -> Flags:
         """(N,) whether documents with these scores and predicted classes are out-of-distribution."""
         return np.asarray(scores > self.thresholds[predicted])
 
     def p_values(self, scores: Floats, predicted: Labels) -> Floats:
-        """(N,) conformal p-values among the held-out documents whose threshold they share."""
+        """(N,) conformal p-values among the held-out documents that share their threshold."""
         values = np.empty(len(scores))
         for labels, members in self._groups():
             here = labels[predicted]

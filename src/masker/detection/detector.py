@@ -1,32 +1,28 @@
-"""The detector: a score, the decision rule that was calibrated for it, and the temperature of the confidence.
+"""The detector: a score, its calibrated decision rule, and the temperature of the confidence.
 
-It knows every score that the model has statistics for, with what held-out documents scored by each of them, so that
-another score can be chosen when the model is used.
+It keeps the held-out documents' scores by every score that the model can have, so another score can be chosen when the
+model is used. It holds no settings: those belong to the model, and methods that need them take them as an argument.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from masker.config import METHODS_WITH_SCORE, Settings
-from masker.detection.baseline_scores import METHOD_SCORES
+from masker.config import DetectionSettings, Head, Settings
+from masker.detection.arrays import Arrays, Floats, Labels
 from masker.detection.calibration import Calibration
-from masker.detection.joint import AUTO, JointScore, Recipe
-from masker.detection.network_scores import LOGIT_SCORES, SCORE_NAMES, feature_kinds, make_score
-from masker.detection.score import Floats, Labels, LearntScore, Score
+from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, MissingScore, Score
+from masker.detection.score_basis import ScoreBasis, part_of
 from masker.detection.scores.max_probability import class_probabilities
-from masker.detection.statistics import Known
 from masker.errors import ConfigError, ModelError, did_you_mean
-from masker.inference.features import FROZEN
 from masker.inference.outputs import Outputs
+from masker.registry import METHODS, SCORES
 
-Arrays = dict[str, npt.NDArray[Any]]
-
-_LEARNT, _KNOWN, _REFERENCE, _HELD_OUT = "score.", "known.", "reference.", "held_out."
+_HELD_OUT = "held_out."
 _PREDICTED = "predicted"
 
 
@@ -36,9 +32,9 @@ class Judgement(NamedTuple):
     Attributes:
         probabilities: (N, C), scaled by the temperature.
         predicted: (N,) the classes with the highest logit.
-        raw_confidence: (N,) highest probability before that.
+        raw_confidence: (N,) highest probability before scaling.
         scores: (N,) out-of-distribution scores.
-        p_values: (N,) share of in-distribution documents that look as strange.
+        p_values: (N,) share of in-distribution documents that look at least as strange.
         rejected: (N,) whether they are out-of-distribution.
     """
 
@@ -52,12 +48,12 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What held-out in-distribution documents got.
+    """Held-out in-distribution documents.
 
     Attributes:
-        scores: (n,) by each score.
+        scores: (n,) their scores, by the name of the score.
         predicted: (n,) their predicted classes.
-        separate: Whether nothing but the calibration has seen them.
+        separate: Whether they were used for nothing but the calibration.
     """
 
     scores: dict[str, Floats]
@@ -67,41 +63,39 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Detector:
-    """See above.
+    """Turns the outputs of a network into probabilities, scores and decisions.
 
     Attributes:
         score: The score in use.
         calibration: Its decision rule.
-        settings: All settings of the model.
         temperature: What logits are divided by for the confidence.
-        held_out: Held-out documents, for any other score.
-        known: Statistics of the training documents; ``None`` for scores of logits and comparison systems.
-        auto: What ``auto`` is made of, where it was fitted.
+        held_out: Held-out documents, to calibrate any other score on.
+        head: ``one-vs-rest`` or ``multi-class``.
+        basis: What this and the other scores are built from.
     """
 
     score: Score
     calibration: Calibration
-    settings: Settings
     temperature: float
     held_out: HeldOut
-    known: Known | None = None
-    auto: Recipe | None = None
+    head: Head
+    basis: ScoreBasis = field(default_factory=ScoreBasis)
 
     def judge(self, outputs: Outputs) -> Judgement:
         """Probabilities, scores, p-values and decisions.
 
         Raises:
-            ModelError: When the network gives no numbers, as one whose training went astray.
+            ModelError: If the network gives NaN, or the model's score is not installed.
         """
         probabilities = self.probabilities(outputs.logits)
         if not len(probabilities):
             none = np.empty(0)
             return Judgement(probabilities, np.empty(0, dtype=np.int64), none, none, none, np.empty(0, dtype=bool))
-        scores, predicted = check_numbers(self.score.ood_score(outputs), outputs), outputs.logits.argmax(axis=1)
+        scores, predicted = checked_scores(self.score, outputs), outputs.logits.argmax(axis=1)
         return Judgement(
             probabilities,
             predicted,
-            class_probabilities(outputs.logits, self.settings.model.head).max(axis=1),
+            class_probabilities(outputs.logits, self.head).max(axis=1),
             scores,
             self.calibration.p_values(scores, predicted),
             self.calibration.rejects(scores, predicted),
@@ -109,68 +103,62 @@ class Detector:
 
     def probabilities(self, doc_logits: npt.NDArray[np.float32]) -> Floats:
         """(N, C) calibrated probabilities of (N, C) logits."""
-        return class_probabilities(doc_logits.astype(np.float64) / self.temperature, self.settings.model.head)
+        return class_probabilities(doc_logits.astype(np.float64) / self.temperature, self.head)
 
     def available(self) -> list[str]:
         """The scores that can be chosen."""
-        if self.settings.training.method in METHODS_WITH_SCORE:
-            return [self.score.name]
-        return [name for name in (AUTO, *SCORE_NAMES) if name in self.held_out.scores]
+        return [name for name in (AUTO, *SCORES) if name in self.held_out.scores]
 
     def adjusted(
-        self, score: str | None = None, false_alarm_rate: float | None = None, class_conditional: bool | None = None
-    ) -> Detector:
-        """The same with another score or decision rule, calibrated on the same held-out documents.
+        self,
+        settings: Settings,
+        *,
+        score: str | None = None,
+        false_alarm_rate: float | None = None,
+        class_conditional: bool | None = None,
+    ) -> tuple[Detector, DetectionSettings]:
+        """Change score or decision rule, calibrated on the same held-out documents; ``None`` keeps what is in use.
 
         Args:
-            score: One of :meth:`available`; ``None`` keeps the one in use, as for the others.
+            settings: All settings of the model.
+            score: One of :meth:`available`.
             false_alarm_rate: The share of in-distribution documents that may be rejected.
             class_conditional: Whether predicted classes get thresholds of their own.
 
+        Returns:
+            The new detector, and the detection settings that describe it.
+
         Raises:
-            ConfigError: When there is no such score, or this model cannot have it, or the rate is none.
+            ConfigError: If the model does not have that score, or the rate is out of range.
         """
         name = self.score.name if score is None else score
-        known = self.available()
-        if name not in known:
-            raise ConfigError(f"score: this model offers {', '.join(known)}; got '{name}'.{self._remedy(name)}")
+        own_score = METHODS.get(settings.training.method).own_score is not None
+        if name not in self.available():
+            only = f" Method {settings.training.method} has that score only; leave --score out"
+            offers = ", ".join(self.available())
+            raise ConfigError(f"score: this model offers {offers}; got '{name}'.{only if own_score else _remedy(name)}")
         if false_alarm_rate is not None and not 0.0 <= false_alarm_rate <= 1.0:
             raise ConfigError(f"false_alarm_rate: must lie between 0 and 1; got {false_alarm_rate!r}")
         if name == self.score.name and false_alarm_rate is None and class_conditional is None:
-            return self
-        before = self.settings.detection
+            return self, settings.detection
+        before = settings.detection
         rate = self.calibration.false_alarm_rate if false_alarm_rate is None else false_alarm_rate
         by_class = before.class_conditional if class_conditional is None else class_conditional
         changes: dict[str, Any] = {"false_alarm_rate": rate, "class_conditional": by_class, "rule": "false-alarm-rate"}
-        if name in (AUTO, *SCORE_NAMES):
+        if not own_score:
             changes["score"] = name
-        settings = self.settings.model_copy(update={"detection": before.model_copy(update=changes)})
-        calibration = Calibration.fit(
-            self.held_out.scores[name],
-            self.held_out.predicted,
-            len(self.calibration.thresholds),
-            rate,
-            class_conditional=by_class,
-        )
-        chosen = self.score if name == self.score.name else build_score(name, self.known, self.auto, settings)
-        return replace(self, score=chosen, calibration=calibration, settings=settings)
-
-    def _remedy(self, name: str) -> str:
-        if self.settings.training.method in METHODS_WITH_SCORE:
-            return f" Method {self.settings.training.method} has that score alone; leave --score out"
-        if name not in (AUTO, *SCORE_NAMES):
-            return did_you_mean(name, (AUTO, *SCORE_NAMES))
-        if FROZEN in feature_kinds(name):
-            return f" Train with --score {name}, which keeps the encoder as it was before"
-        statistics = "" if name in LOGIT_SCORES else " --statistics TRAINING_DATA"
-        return f" Add it with 'masker calibrate MODEL DATA --score {name}{statistics}'"
+        n_classes = len(self.calibration.thresholds)
+        held_out = self.held_out.scores[name], self.held_out.predicted
+        calibration = Calibration.fit(*held_out, n_classes, rate, class_conditional=by_class)
+        chosen = self.score if name == self.score.name else self.basis.build(name, settings)
+        return replace(self, score=chosen, calibration=calibration), before.model_copy(update=changes)
 
     # Storage --------------------------------------------------------------------------------------------------------
 
     def to_manifest(self) -> dict[str, Any]:
-        """The part of ``masker.json``."""
-        calibration = self.calibration
-        return {
+        """The section ``detection`` of ``masker.json``."""
+        calibration, auto, learnt = self.calibration, self.basis.combination, self.basis.learnt
+        manifest = {
             "features": list(self.score.features),
             "temperature": self.temperature,
             "false_alarm_rate": calibration.false_alarm_rate,
@@ -179,95 +167,85 @@ class Detector:
             "by_class": calibration.by_class.tolist(),
             "held_out": len(calibration.scores),
             "separate": self.held_out.separate,
-            "auto": None if self.auto is None else {"offsets": self.auto.offsets, "evidence": self.auto.evidence},
+            "auto": None if auto is None else {"offsets": auto.offsets, "evidence": auto.evidence},
         }
+        return manifest if learnt is None or learnt.name == self.score.name else {**manifest, "learnt": learnt.name}
 
     def to_arrays(self) -> Arrays:
-        """The part of ``masker.safetensors``."""
-        arrays: Arrays = {_HELD_OUT + name: scores for name, scores in self.held_out.scores.items()}
-        arrays[_HELD_OUT + _PREDICTED] = self.held_out.predicted
-        if isinstance(self.score, LearntScore):
-            arrays |= {_LEARNT + name: array for name, array in self.score.statistics().items()}
-        if self.known is not None:
-            arrays |= {_KNOWN + name: array for name, array in self.known.to_arrays().items()}
-        if self.auto is not None:
-            arrays |= {_REFERENCE + name: scores for name, scores in self.auto.references.items()}
-        return arrays
+        """The detector's arrays in ``masker.safetensors``."""
+        scores = {_HELD_OUT + name: scores for name, scores in self.held_out.scores.items()}
+        return {**scores, _HELD_OUT + _PREDICTED: self.held_out.predicted, **self.basis.to_arrays()}
 
     @classmethod
     def from_stored(cls, manifest: dict[str, Any], arrays: Arrays, settings: Settings) -> Detector:
-        """Rebuild what :meth:`to_manifest` and :meth:`to_arrays` gave.
+        """The inverse of :meth:`to_manifest` and :meth:`to_arrays`.
+
+        A score that is not installed becomes a :class:`MissingScore`, so that the model can still be recalibrated.
+        Scores of the held-out documents by other scores that are not installed are dropped.
 
         Args:
             manifest: All of ``masker.json``.
             arrays: All of ``masker.safetensors``.
             settings: The settings of the model.
         """
-        name: str = manifest["score"]
-        if "detection" not in manifest:
-            return cls._from_first_format(manifest, arrays, settings)
-        stored = manifest["detection"]
-        held_out = _part(arrays, _HELD_OUT)
+        name, stored = manifest["score"], manifest["detection"]
+        held_out = part_of(arrays, _HELD_OUT)
         predicted = held_out.pop(_PREDICTED).astype(np.int64)
-        seen = HeldOut(held_out, predicted, bool(stored["separate"]))
-        statistics = _part(arrays, _KNOWN)
-        known = Known.from_arrays(statistics) if statistics else None
-        auto = None
-        if stored["auto"] is not None:
-            auto = Recipe(stored["auto"]["offsets"], _part(arrays, _REFERENCE), stored["auto"]["evidence"])
         calibration = Calibration(
-            seen.scores[name],
+            held_out[name],
             predicted,
             float(stored["false_alarm_rate"]),
             np.array(stored["thresholds"], dtype=np.float64),
             np.array(stored["by_class"], dtype=bool),
             external=stored["promised"] is None,
         )
-        score = _own_score(name, arrays, settings) or build_score(name, known, auto, settings)
-        return cls(score, calibration, settings, float(stored["temperature"]), seen, known, auto)
-
-    @classmethod
-    def _from_first_format(cls, manifest: dict[str, Any], arrays: Arrays, settings: Settings) -> Detector:
-        """Folders written before there was a choice of scores."""
-        name, scores = manifest["score"], arrays["validation_scores"]
-        n_classes = len(manifest["classes"])
-        predicted = np.zeros(len(scores), dtype=np.int64)
-        rate = settings.detection.false_alarm_rate
-        calibration = Calibration.fit(scores, predicted, n_classes, rate, class_conditional=False)
-        score = _own_score(name, arrays, settings) or build_score(name, None, None, settings)
-        held_out = HeldOut({name: scores}, predicted, False)
-        return cls(score, calibration.with_threshold(manifest["threshold"]), settings, 1.0, held_out)
+        basis = ScoreBasis.from_stored(stored["auto"], stored.get("learnt", name), arrays, settings)
+        installed = name == AUTO or name in SCORES
+        score = basis.build(name, settings) if installed else MissingScore(name)
+        scores = {other: column for other, column in held_out.items() if other in (name, AUTO) or other in SCORES}
+        seen = HeldOut(scores, predicted, bool(stored["separate"]))
+        return cls(score, calibration, float(stored["temperature"]), seen, settings.model.head, basis)
 
 
-def check_numbers(scores: Floats, outputs: Outputs) -> Floats:
-    """The scores, unless they or the logits are no numbers: every comparison with those is false, so nothing is OOD."""
-    if np.isnan(scores).any() or np.isnan(outputs.logits).any():
+def document_scores(score: Score, outputs: Outputs) -> Floats:
+    """(N,) scores of N documents, possibly NaN.
+
+    Raises:
+        ModelError: If the score does not return one number per document.
+    """
+    scores = np.asarray(score.ood_score(outputs), dtype=np.float64)
+    if scores.shape != outputs.logits.shape[:1]:
         raise ModelError(
-            "the network gives NaN in place of numbers; its training went astray: train again with a lower "
-            "learning_rate, or with --set training.precision=fp32"
+            f"score '{score.name}' must return one number per document, shape {outputs.logits.shape[:1]}; "
+            f"got shape {scores.shape}"
         )
     return scores
 
 
-def build_score(name: str, known: Known | None, auto: Recipe | None, settings: Settings) -> Score:
-    """A score of any name from what is known; see :func:`masker.detection.network_scores.make_score`."""
-    head, detection = settings.model.head, settings.detection
-    if name != AUTO:
-        return make_score(name, known, head, detection)
-    if auto is None:
-        raise ModelError("the model has not chosen what its score 'auto' is made of; name another --score")
-    return JointScore([make_score(member, known, head, detection) for member in auto.offsets], auto)
+def checked_scores(score: Score, outputs: Outputs) -> Floats:
+    """(N,) scores of N documents, none of them NaN: comparing with NaN is always false, so nothing would be rejected.
+
+    Raises:
+        ModelError: If a logit or a score is NaN.
+    """
+    if np.isnan(outputs.logits).any():
+        raise ModelError(
+            "the network gives NaN in place of numbers: its training diverged; train again with a lower "
+            "learning_rate, or with --set training.precision=fp32"
+        )
+    scores = document_scores(score, outputs)
+    if np.isnan(scores).any():
+        raise ModelError(f"score '{score.name}' gives NaN in place of numbers; choose another --score")
+    return scores
 
 
-def _own_score(name: str, arrays: Arrays, settings: Settings) -> Score | None:
-    """The score of a comparison system; ``None`` for others."""
-    kind = METHOD_SCORES.get(settings.training.method)
-    if kind is None:
-        if name != AUTO and name not in SCORE_NAMES:
-            raise ModelError(f"the model uses a score '{name}' that this masker does not know; upgrade masker")
-        return None
-    return kind.from_statistics(_part(arrays, _LEARNT), settings)
-
-
-def _part(arrays: Arrays, prefix: str) -> Arrays:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+def _remedy(name: str) -> str:
+    """What to do to get a score that a model does not have."""
+    if name in REMOVED_SCORES:
+        return " That score was removed from masker"
+    if name != AUTO and name not in SCORES:
+        return did_you_mean(name, (AUTO, *SCORES))
+    if name != AUTO and SCORES.get(name).method_only:
+        return " That score belongs to a training method of its own; see docs/systems.md"
+    learns = name == AUTO or SCORES.get(name).features or issubclass(SCORES.get(name), LearntScore)
+    return f" Add it with 'masker calibrate MODEL DATA --score {name}{' --statistics TRAINING_DATA' if learns else ''}'"

@@ -1,15 +1,15 @@
-"""Figures for a trained classifier, from cached outputs."""
+"""The figures of a trained model, from what it says of test documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from masker.detection.calibration import Calibration
-from masker.detection.detector import Judgement
+from masker.detection.detector import Detector, Judgement
 from masker.metrics import (
     Interval,
     binomial_interval,
@@ -20,101 +20,104 @@ from masker.metrics import (
     selective_report,
 )
 
-#: Most points of a risk-coverage curve in a report.
+#: Maximal number of points of a risk-coverage curve in a report.
 CURVE_POINTS = 100
 
 
-def evaluate_classification(
-    test: Judgement,
-    labels: Sequence[str],
-    classes: Sequence[str],
-    calibration: Calibration,
-    ood: dict[str, Judgement],
-    *,
-    separate: bool = True,
-    temperature: float = 1.0,
-    resamples: int,
-    seed: int,
-) -> dict[str, Any]:
-    """Classification figures on the test set and detection figures against each out-of-distribution set.
+@dataclass(frozen=True)
+class Resampling:
+    """How bootstrap intervals are computed.
 
-    Args:
-        test: What the detector says of the test documents.
-        labels: Their true classes.
-        classes: Class names in the order of the columns.
-        calibration: The decision rule.
-        ood: What it says of each out-of-distribution set, by name.
-        separate: Whether the documents that it was calibrated on had no other use.
-        temperature: What logits were divided by for the confidence.
+    Attributes:
         resamples: Bootstrap resamples behind each interval.
         seed: Seed of the resampling.
+    """
+
+    resamples: int
+    seed: int
+
+
+def evaluate_classification(
+    detector: Detector,
+    classes: Sequence[str],
+    test: Judgement,
+    labels: Sequence[str],
+    ood: Mapping[str, Judgement],
+    resampling: Resampling,
+) -> dict[str, Any]:
+    """Classification figures on the test documents and detection figures against each out-of-distribution set.
+
+    Args:
+        detector: The detector that judged them.
+        classes: Class names in the order of the outputs.
+        test: Its judgement of the test documents.
+        labels: Their true classes.
+        ood: Its judgement of each out-of-distribution set, by name.
+        resampling: How intervals are computed.
 
     Returns:
         A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % interval.
     """
-    best = test.predicted
-    predicted = [classes[index] for index in best]
+    options = asdict(resampling)
+    predicted = [classes[index] for index in test.predicted]
     confidence = test.probabilities.max(axis=1)
+    figures = classification_report(labels, predicted, confidence, classes, **options)
+    wrong = np.array([told != true for told, true in zip(predicted, labels, strict=True)])
     report: dict[str, Any] = {
-        "classification": _plain(
-            classification_report(labels, predicted, confidence, classes, resamples=resamples, seed=seed)
-        ),
-        "threshold": calibration.threshold,
+        "classification": _plain(figures),
+        "threshold": detector.calibration.threshold,
         "rejected": float(test.rejected.mean()),
-        "false_alarms": _false_alarms(test, best, classes, calibration, separate),
-        "confidence": {},
+        "false_alarms": _false_alarms(detector, classes, test),
+        "confidence": {
+            "temperature": detector.temperature,
+            "ece_before": expected_calibration_error(test.raw_confidence, ~wrong),
+            "ece_after": expected_calibration_error(confidence, ~wrong),
+        },
         "selective": {},
         "ood": {},
     }
-    wrong = np.array([told != true for told, true in zip(predicted, labels, strict=True)])
-    report["confidence"] = {
-        "temperature": temperature,
-        "ece_before": expected_calibration_error(test.raw_confidence, ~wrong),
-        "ece_after": expected_calibration_error(confidence, ~wrong),
-    }
     for name, doubt in {"confidence": -confidence, "ood_score": test.scores}.items():
-        area, curve = selective_report(doubt, wrong, resamples=resamples, seed=seed)
+        area, curve = selective_report(doubt, wrong, **options)
         report["selective"][name] = {"aurc": area.as_dict(), "curve": curve.thinned(CURVE_POINTS)}
     for name, judged in ood.items():
         report["ood"][name] = {
             "documents": len(judged.scores),
             "rejected": float(judged.rejected.mean()),
-            **_plain(detection_report(test.scores, judged.scores, resamples=resamples, seed=seed)),
+            **_plain(detection_report(test.scores, judged.scores, **options)),
         }
     return report
 
 
-def _false_alarms(
-    test: Judgement, predicted: npt.NDArray[np.int64], classes: Sequence[str], calibration: Calibration, separate: bool
+def evaluate_regression(
+    doc_logits: npt.NDArray[np.float32], labels: Sequence[float], resampling: Resampling
 ) -> dict[str, Any]:
-    """The rate that was promised and the one that the test documents show, with its exact interval."""
+    """Pearson and Spearman correlation and squared error, each with an interval."""
+    predicted = doc_logits[:, 0].astype(np.float64)
+    figures = regression_report(np.asarray(labels, dtype=np.float64), predicted, **asdict(resampling))
+    return {"regression": _plain(figures)}
+
+
+def _false_alarms(detector: Detector, classes: Sequence[str], test: Judgement) -> dict[str, Any]:
+    """The guaranteed rate and the one on the test documents, with its exact interval."""
+    calibration = detector.calibration
     report: dict[str, Any] = {
         "asked": calibration.false_alarm_rate,
         "promised": calibration.promised,
         "held_out": len(calibration.scores),
-        "separate": separate,
+        "separate": detector.held_out.separate,
         "realised": _share(test.rejected),
     }
     if calibration.by_class.any():
         report["by_predicted_class"] = {
-            name: _share(test.rejected[predicted == label])
+            name: _share(test.rejected[test.predicted == label])
             for label, name in enumerate(classes)
-            if (predicted == label).any()
+            if (test.predicted == label).any()
         }
     return report
 
 
 def _share(hits: npt.NDArray[np.bool_]) -> dict[str, float]:
     return binomial_interval(int(hits.sum()), len(hits)).as_dict()
-
-
-def evaluate_regression(
-    doc_logits: npt.NDArray[np.float32], labels: Sequence[float], *, resamples: int, seed: int
-) -> dict[str, Any]:
-    """Pearson and Spearman correlation and squared error, each with an interval."""
-    predicted = doc_logits[:, 0].astype(np.float64)
-    figures = regression_report(np.asarray(labels, dtype=np.float64), predicted, resamples=resamples, seed=seed)
-    return {"regression": _plain(figures)}
 
 
 def _plain(figures: dict[str, Interval]) -> dict[str, dict[str, float]]:

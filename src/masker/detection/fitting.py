@@ -1,242 +1,240 @@
-"""Fitting a detector to a trained network: one pass over the training documents, one over those held out."""
+"""Fitting a detector to a trained network: one pass over the training documents, one over the held-out ones."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from masker.config import METHODS_WITH_SCORE, Settings
-from masker.detection.auto import CANDIDATES, LEAST_DOCUMENTS, choose
-from masker.detection.baseline_scores import METHOD_SCORES
+from masker.config import Settings
+from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE, Combination, candidate_features, choose_combination
 from masker.detection.calibration import Calibration
-from masker.detection.detector import Detector, HeldOut, build_score, check_numbers
-from masker.detection.joint import AUTO, Recipe
-from masker.detection.network_scores import FEATURE_SCORES, LOGIT_SCORES, feature_kinds
-from masker.detection.score import Floats, Labels, Score
+from masker.detection.detector import Detector, HeldOut, checked_scores, document_scores
+from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, Score
+from masker.detection.score_basis import ScoreBasis
 from masker.detection.stand_ins import stand_in_documents
-from masker.detection.statistics import Known, gather
+from masker.detection.statistics import Statistics, gather_statistics
 from masker.detection.temperature import fit_temperature
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
-from masker.inference.backend import Scorer, document_outputs, stream_outputs
+from masker.inference.backend import Backend
 from masker.inference.outputs import Outputs
+from masker.inference.windows import document_labels, document_outputs, stream_outputs
 from masker.keywords import KeywordSet
 from masker.progress import progress_bar
+from masker.registry import METHODS, SCORES
 
 _log = logging.getLogger("masker")
 
 
-@dataclass(frozen=True)
-class Network:
-    """What a detector is fitted to.
+class DetectorFitter:
+    """Fits and recalibrates the detector of a trained network.
 
-    Attributes:
-        scorer: The trained network.
+    Args:
+        backend: Runs the network.
         tokenizer: Its tokenizer.
-        keywords: Those it was trained with.
-        settings: All settings; ``detection`` says what is to be fitted.
-    """
-
-    scorer: Scorer
-    tokenizer: Any
-    keywords: KeywordSet | None
-    settings: Settings
-
-    def run(self, encoded: Encoded, kinds: tuple[str, ...]) -> Outputs:
-        """Outputs of documents."""
-        return document_outputs(self.scorer, encoded, self.settings.model.window_pooling, kinds=kinds)
-
-    def sample(self, encoded: Encoded) -> Encoded:
-        """At most as many held-out documents as the settings allow, in order."""
-        limit, documents = self.settings.detection.held_out, int(encoded.document[-1]) + 1
-        if documents <= limit:
-            return encoded
-        chosen = np.sort(np.random.default_rng(self.settings.training.seed).choice(documents, limit, replace=False))
-        rows = np.flatnonzero(np.isin(encoded.document, chosen))
-        return replace(encoded.take(rows.tolist()), document=np.searchsorted(chosen, encoded.document[rows]))
-
-    def gather(self, train: Encoded, kinds: tuple[str, ...]) -> Known | None:
-        """Statistics of training documents, some of them held at a time; ``None`` where none are needed."""
-        if not kinds:
-            return None
-        settings = self.settings
-        with progress_bar(len(train), "statistics", "doc") as bar:
-            stream = stream_outputs(self.scorer, train, settings.model.window_pooling, bar.update, kinds=kinds)
-            bank, seed = settings.detection.bank, settings.training.seed
-            return gather(stream, document_labels(train), self.scorer.n_outputs, kinds, bank, seed)
-
-    def choose(self, known: Known, documents: Encoded, outputs: Outputs, kinds: tuple[str, ...]) -> Recipe:
-        """What ``auto`` is made of, by what ``documents`` and their views show."""
-        settings = self.settings
-        views = stand_in_documents(documents, self.keywords, self.tokenizer, settings.masking, settings.training.seed)
-        stand_ins = {view: self.run(encoded, kinds) for view, encoded in views.items()}
-        return choose(known, outputs, document_labels(documents), stand_ins, settings)
-
-
-def fit_detector(
-    network: Network,
-    train: Encoded,
-    validation: Encoded,
-    calibration: Encoded | None,
-    train_outputs: Outputs | None = None,
-) -> Detector:
-    """Gather statistics, choose a score, calibrate it.
-
-    Args:
-        network: The trained network, and what it should get.
-        train: Its training documents, with class indices.
-        validation: Documents that chose its checkpoint; they choose the score as well.
-        calibration: Documents that chose nothing; ``None`` calibrates on those of ``validation``.
-        train_outputs: Outputs of the training documents, where they are there already.
-    """
-    settings, name = network.settings, network.settings.detection.score
-    validation = network.sample(validation)
-    calibration = None if calibration is None else network.sample(calibration)
-    labels = document_labels(validation)
-    if name == AUTO and len(labels) < LEAST_DOCUMENTS:
-        _log.info("%d held-out documents are too few to choose a score: max-prob is used", len(labels))
-        name = "max-prob"
-    own = METHOD_SCORES.get(settings.training.method)
-    known: Known | None = None
-    auto: Recipe | None = None
-    if own is not None:
-        kinds = own.features
-        if train_outputs is None:
-            train_outputs = network.run(train, kinds)
-        score: Score = own.fit(train_outputs, document_labels(train), settings)
-        chosen_on = network.run(validation, kinds)
-    else:
-        kinds = kinds_of(name)
-        known = network.gather(train, kinds)
-        chosen_on = network.run(validation, kinds)
-        if name == AUTO:
-            assert known is not None
-            auto = network.choose(known, validation, chosen_on, kinds)
-        score = build_score(name, known, auto, settings)
-    held_out = chosen_on if calibration is None else network.run(calibration, kinds)
-    detector = _calibrated(score, known, auto, held_out, settings, separate=calibration is not None)
-    if not settings.detection.calibrate_confidence:
-        return detector
-    logits, classes = chosen_on.logits, labels
-    if calibration is not None:
-        logits = np.concatenate([logits, held_out.logits])
-        classes = np.concatenate([classes, document_labels(calibration)])
-    return replace(detector, temperature=fit_temperature(logits, classes, settings.model.head))
-
-
-def recalibrate(
-    network: Network,
-    detector: Detector,
-    documents: Encoded,
-    choosing: Encoded | None = None,
-    statistics: Encoded | None = None,
-) -> Detector:
-    """Calibrate a detector on new in-distribution documents; the network stays as it is.
-
-    Args:
-        network: The trained network, and what its detector should be now.
-        detector: What it is.
-        documents: New documents; class indices are needed for the temperature only, which else stays.
-        choosing: Other new documents with class indices, on which ``auto`` is made up anew; ``None`` keeps it.
-        statistics: Training documents with class indices, for statistics in place of those that are there.
+        keywords: The keywords it was trained with.
+        settings: All settings. The method's own score is used if it has one, ``detection.score`` otherwise.
 
     Raises:
-        ModelError: When the score needs statistics that are not there.
+        ConfigError: If there is no such score, or it belongs to another method.
     """
-    settings, name = network.settings, network.settings.detection.score
-    known, auto, score = detector.known, detector.auto, detector.score
-    documents = network.sample(documents)
-    choosing = None if choosing is None else network.sample(choosing)
-    if settings.training.method in METHODS_WITH_SCORE:
-        kinds = score.features
-    else:
-        kinds = kinds_of(name)
+
+    def __init__(self, backend: Backend, tokenizer: Any, keywords: KeywordSet | None, settings: Settings) -> None:
+        self._backend, self._tokenizer, self._keywords, self._settings = backend, tokenizer, keywords, settings
+        own = METHODS.get(settings.training.method).own_score
+        self._has_own_score = own is not None
+        self._name: str = settings.detection.score if own is None else own
+        if self._name in REMOVED_SCORES:
+            raise ConfigError(f"detection.score: '{self._name}' was removed from masker; use auto, or another score")
+        if own is None and self._name != AUTO and SCORES.get(self._name).method_only:
+            raise ConfigError(
+                f"detection.score: '{self._name}' belongs to a training method of its own, which "
+                f"{settings.training.method} is not; choose another score"
+            )
+
+    def fit(
+        self,
+        train: Encoded,
+        validation: Encoded,
+        calibration: Encoded | None,
+        train_outputs: Outputs | None = None,
+    ) -> Detector:
+        """Learn from the training documents, choose the score if it is ``auto``, and calibrate it.
+
+        Args:
+            train: Training documents with class indices.
+            validation: Documents with class indices that chose the checkpoint; they choose the score, too.
+            calibration: Documents with class indices that chose nothing; ``None`` calibrates on ``validation``.
+            train_outputs: Outputs of the training documents, if they were computed already.
+        """
+        settings, name = self._settings, self._name
+        validation = self._sample(validation)
+        labels = document_labels(validation)
+        if name == AUTO and len(labels) < MIN_DOCUMENTS_TO_CHOOSE:
+            _log.info("%d held-out documents are too few to choose a score: using max-prob", len(labels))
+            name = "max-prob"
+        kinds = read_features(name)
+        if is_learnt(name):
+            basis = ScoreBasis(learnt=self._learn(SCORES.get(name), train, train_outputs))
+        else:
+            basis = ScoreBasis(self._gather(train, kinds))
+        chosen_on = self._run(validation, kinds)
+        if name == AUTO:
+            basis = replace(basis, combination=self._choose(basis, validation, chosen_on))
+        held_out = chosen_on
+        if calibration is not None:
+            calibration = self._sample(calibration)
+            held_out = self._run(calibration, kinds)
+        detector = self._calibrated(basis.build(name, settings), basis, held_out, separate=calibration is not None)
+        if not settings.detection.calibrate_confidence:
+            return detector
+        logits = chosen_on.logits
+        if calibration is not None:
+            logits = np.concatenate([logits, held_out.logits])
+            labels = np.concatenate([labels, document_labels(calibration)])
+        return replace(detector, temperature=fit_temperature(logits, labels, settings.model.head))
+
+    def recalibrate(
+        self,
+        detector: Detector,
+        documents: Encoded,
+        choosing: Encoded | None = None,
+        statistics: Encoded | None = None,
+    ) -> Detector:
+        """Calibrate a detector on new in-distribution documents. The network does not change.
+
+        Args:
+            detector: The present detector.
+            documents: New documents. Class indices are optional: without them the temperature does not change.
+            choosing: Other new documents with class indices to choose ``auto`` on; ``None`` keeps its combination.
+            statistics: Training documents with class indices to learn from again, for this score and those that the
+                model has; ``None`` keeps what it learnt.
+
+        Raises:
+            ConfigError: If ``statistics`` are given and nothing is learnt from them.
+            ModelError: If the model lacks what the score is built from, and ``statistics`` are not given.
+        """
+        settings, name, basis = self._settings, self._name, detector.basis
+        documents = self._sample(documents)
         if statistics is not None:
-            kinds = tuple(dict.fromkeys([*kinds, *(known.moments if known is not None else ())]))
-            if not kinds:
-                raise ConfigError(f"statistics: score '{name}' reads none; name another score, or leave them out")
-            known, auto = network.gather(statistics, kinds), None
-            if name != AUTO and detector.auto is not None:
-                _log.warning("score 'auto' was chosen by the old statistics and is gone; --score auto chooses it anew")
+            basis = self._relearnt(basis, statistics)
         if name == AUTO and choosing is not None:
-            if known is None or set(kinds) - set(known.moments):
-                raise ModelError(
-                    "the model has no statistics for score 'auto'; add them with --statistics TRAINING_DATA"
-                )
-            auto = network.choose(known, choosing, network.run(choosing, kinds), kinds)
-        score = build_score(name, known, auto, settings)
-        # Whatever there are statistics of can be chosen later on, too.
-        kinds = tuple(known.moments) if known is not None else ()
-    held_out = network.run(documents, kinds)
-    fresh = _calibrated(score, known, auto, held_out, settings, separate=True)
-    temperature = detector.temperature
-    if settings.detection.calibrate_confidence and documents.labels is not None:
-        labels = document_labels(documents)
-        temperature = fit_temperature(held_out.logits, labels, settings.model.head, too_few=temperature)
-    return replace(fresh, temperature=temperature)
+            basis = replace(basis, combination=self._choose(basis, self._sample(choosing)))
+        score = basis.build(name, settings)
+        kinds = dict.fromkeys(kind for other in self._names(score, basis) for kind in read_features(other))
+        held_out = self._run(documents, tuple(kinds))
+        fresh = self._calibrated(score, basis, held_out, separate=True)
+        temperature = detector.temperature
+        if settings.detection.calibrate_confidence and documents.labels is not None:
+            labels = document_labels(documents)
+            temperature = fit_temperature(held_out.logits, labels, settings.model.head, too_few=temperature)
+        return replace(fresh, temperature=temperature)
 
+    # Learning from the training documents ---------------------------------------------------------------------------
 
-def kinds_of(name: str) -> tuple[str, ...]:
-    """The features that statistics are gathered of for a score: its own, or those of all candidates."""
-    names = CANDIDATES if name == AUTO else (name,)
-    return tuple(dict.fromkeys(kind for candidate in names for kind in feature_kinds(candidate)))
+    def _gather(self, train: Encoded, kinds: tuple[str, ...]) -> Statistics | None:
+        """Statistics of the training documents, a chunk at a time; ``None`` if no features are needed."""
+        if not kinds:
+            return None
+        settings = self._settings
+        with progress_bar(len(train), "statistics", "doc") as bar:
+            stream = stream_outputs(self._backend, train, settings.model.window_pooling, bar.update, kinds=kinds)
+            bank, seed = settings.detection.bank, settings.training.seed
+            return gather_statistics(stream, document_labels(train), self._backend.n_outputs, kinds, bank, seed)
 
+    def _learn(self, score: type[LearntScore], train: Encoded, outputs: Outputs | None = None) -> LearntScore:
+        if outputs is None or not set(score.features) <= set(outputs.features):
+            outputs = self._run(train, score.features)
+        return score.fit(outputs, document_labels(train), self._settings)
 
-def document_labels(encoded: Encoded) -> Labels:
-    """The class of each document, whatever the number of its windows."""
-    assert encoded.labels is not None
-    _, first = np.unique(encoded.document, return_index=True)
-    return np.asarray(encoded.labels[first], dtype=np.int64)
-
-
-def _calibrated(
-    score: Score,
-    known: Known | None,
-    auto: Recipe | None,
-    held_out: Outputs,
-    settings: Settings,
-    *,
-    separate: bool,
-) -> Detector:
-    """The detector of a score, with what the held-out documents get by every score that is there."""
-    rule = settings.detection
-    scores = _scores(score, known, auto, held_out, settings)
-    check_numbers(scores[score.name], held_out)
-    predicted = held_out.logits.argmax(axis=1)
-    calibration = Calibration.fit(
-        scores[score.name],
-        predicted,
-        held_out.logits.shape[1],
-        rule.false_alarm_rate,
-        class_conditional=rule.class_conditional,
-    )
-    if rule.rule == "published" and score.published_threshold is not None:
-        calibration = calibration.with_threshold(score.published_threshold)
-    elif calibration.promised is not None and calibration.promised > rule.false_alarm_rate:
-        _log.warning(
-            "%d held-out documents can promise a false-alarm rate of %.3g at best, not %.3g; hold out more",
-            len(predicted),
-            calibration.promised,
-            rule.false_alarm_rate,
+    def _relearnt(self, basis: ScoreBasis, train: Encoded) -> ScoreBasis:
+        """Learn again for the score that is asked for and for those that the model has."""
+        name = self._name
+        installed = {kind for _, score in SCORES.items() for kind in score.features}
+        before = (
+            () if basis.statistics is None else tuple(kind for kind in basis.statistics.moments if kind in installed)
         )
-    return Detector(score, calibration, settings, 1.0, HeldOut(scores, predicted, separate), known, auto)
+        learnt: type[LearntScore] | None = None if basis.learnt is None else type(basis.learnt)
+        kinds = before
+        if is_learnt(name):
+            learnt = SCORES.get(name)
+        else:
+            kinds = tuple(dict.fromkeys([*read_features(name), *before]))
+        if not kinds and learnt is None:
+            raise ConfigError(f"statistics: score '{name}' learns nothing from them; leave them out")
+        if name != AUTO and basis.combination is not None:
+            _log.warning("score 'auto' was chosen with the old statistics and is gone; --score auto chooses it again")
+        return ScoreBasis(self._gather(train, kinds), None, None if learnt is None else self._learn(learnt, train))
+
+    def _choose(self, basis: ScoreBasis, documents: Encoded, outputs: Outputs | None = None) -> Combination:
+        """Choose what ``auto`` consists of, on these documents and their views."""
+        settings, statistics, kinds = self._settings, basis.statistics, read_features(AUTO)
+        if statistics is None or set(kinds) - set(statistics.moments):
+            raise ModelError("the model has no statistics for score 'auto'; add them with --statistics TRAINING_DATA")
+        outputs = self._run(documents, kinds) if outputs is None else outputs
+        seed = settings.training.seed
+        views = stand_in_documents(documents, self._keywords, self._tokenizer, settings.masking, seed)
+        stand_ins = {view: self._run(encoded, kinds) for view, encoded in views.items()}
+        return choose_combination(statistics, outputs, document_labels(documents), stand_ins, settings)
+
+    # Calibrating ----------------------------------------------------------------------------------------------------
+
+    def _calibrated(self, score: Score, basis: ScoreBasis, held_out: Outputs, *, separate: bool) -> Detector:
+        """The detector of a score, with the held-out documents' scores by every score that the model can have."""
+        settings, rule = self._settings, self._settings.detection
+        scores = {score.name: checked_scores(score, held_out)}
+        for name in self._names(score, basis):
+            if name not in scores:
+                scores[name] = document_scores(basis.build(name, settings), held_out)
+        predicted = held_out.logits.argmax(axis=1)
+        calibration = Calibration.fit(
+            scores[score.name],
+            predicted,
+            held_out.logits.shape[1],
+            rule.false_alarm_rate,
+            class_conditional=rule.class_conditional,
+        )
+        if rule.rule == "published" and score.published_threshold is not None:
+            calibration = calibration.with_threshold(score.published_threshold)
+        elif calibration.promised is not None and calibration.promised > rule.false_alarm_rate:
+            _log.warning(
+                "%d held-out documents guarantee a false-alarm rate of %.3g at best, not %.3g; hold out more",
+                len(predicted),
+                calibration.promised,
+                rule.false_alarm_rate,
+            )
+        return Detector(score, calibration, 1.0, HeldOut(scores, predicted, separate), settings.model.head, basis)
+
+    def _names(self, score: Score, basis: ScoreBasis) -> list[str]:
+        """The scores that the model can have."""
+        return [score.name] if self._has_own_score else basis.names()
+
+    def _run(self, encoded: Encoded, kinds: tuple[str, ...]) -> Outputs:
+        return document_outputs(self._backend, encoded, self._settings.model.window_pooling, kinds=kinds)
+
+    def _sample(self, encoded: Encoded) -> Encoded:
+        return sample_documents(encoded, self._settings.detection.held_out, self._settings.training.seed)
 
 
-def _scores(
-    score: Score, known: Known | None, auto: Recipe | None, outputs: Outputs, settings: Settings
-) -> dict[str, Floats]:
-    """(n,) scores of held-out documents, by every score that the model can have."""
-    scores = {score.name: score.ood_score(outputs)}
-    if settings.training.method in METHODS_WITH_SCORE:
-        return scores
-    names: list[str] = [*LOGIT_SCORES]
-    if known is not None:
-        names += [name for name, (_, kind) in FEATURE_SCORES.items() if kind in known.moments]
-    names += [AUTO] if auto is not None else []
-    for name in names:
-        if name not in scores:
-            scores[name] = build_score(name, known, auto, settings).ood_score(outputs)
-    return scores
+def is_learnt(name: str) -> bool:
+    """Whether a score learns arrays of its own."""
+    return name != AUTO and issubclass(SCORES.get(name), LearntScore)
+
+
+def read_features(name: str) -> tuple[str, ...]:
+    """The kinds of features that a score reads; for ``auto``, those of all candidates."""
+    kinds: tuple[str, ...] = candidate_features() if name == AUTO else SCORES.get(name).features
+    return kinds
+
+
+def sample_documents(encoded: Encoded, limit: int, seed: int) -> Encoded:
+    """At most ``limit`` documents with all their windows, in order."""
+    documents = int(encoded.document[-1]) + 1
+    if documents <= limit:
+        return encoded
+    chosen = np.sort(np.random.default_rng(seed).choice(documents, limit, replace=False))
+    rows = np.flatnonzero(np.isin(encoded.document, chosen))
+    return replace(encoded.take(rows.tolist()), document=np.searchsorted(chosen, encoded.document[rows]))

@@ -1,16 +1,16 @@
-r"""How the usual distance of a document depends on its length.
+r"""How the typical distance of a document from its class depends on its length.
 
 .. math::
     \log g(n) = \beta \, (\log \bar n - \overline{\log \bar n}), \qquad
     \beta = \min\Big(0, \frac{\sum_i (\log \bar n_i - \overline{\log \bar n})\, e_i}
                              {\sum_i (\log \bar n_i - \overline{\log \bar n})^2 + k \log^2 2}\Big)
 
-A feature vector is an average over tokens, directly or by attention, so that of a short text varies more: phrases lie
-far from the mean of their class, and a long text about anything at all lies near it. :math:`e_i` is the logarithm of
-the distance of training document i from its class, in units of what is usual there; its regression on the logarithm of
-the length :math:`n_i` (tokens) tells what is usual for a length. k = 10 further documents, half or twice as long as the
-others, are taken to show no effect, so that few documents cannot make up one. Lengths are cut to what 98 of 100
-training documents have, :math:`\bar n`: nothing is known beyond.
+A feature vector is an average over tokens, directly or by attention, so the vector of a short text varies more: phrases
+lie far from the mean of their class, and a long text about anything lies near it. :math:`e_i` is the logarithm of the
+distance of training document i from its class, relative to what is typical for the class; regressing it on the
+logarithm of the length :math:`n_i` (tokens) gives what is typical for a length. The prior is k = 10 additional
+documents, half or twice as long as the average, that show no effect, so a few documents cannot create one. Lengths are
+clipped to the range of the central 98 % of the training documents, :math:`\bar n`; nothing is known beyond it.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from masker.detection.arrays import Floats, Labels
 
-#: k: documents that are taken to show no effect of a factor of two.
+#: k: prior documents that show no effect of a factor of two.
 PRIOR_DOCUMENTS = 10.0
-#: The shares of the training documents between which lengths are believed.
+#: The quantiles of the training lengths that lengths are clipped to.
 RANGE = (0.01, 0.99)
 
 
 @dataclass(frozen=True)
 class LengthEffect:
-    r"""g, as a function of the number of tokens.
+    r"""g, a function of the number of tokens.
 
     Attributes:
         slope: :math:`\beta`.
-        centre: Mean of the logarithms of the lengths.
-        low: The shortest length that is believed.
-        high: The longest.
+        centre: Mean logarithm of the lengths.
+        low: Shorter lengths count as this one.
+        high: Longer lengths count as this one.
     """
 
     slope: float
@@ -46,12 +45,12 @@ class LengthEffect:
     high: float
 
     @classmethod
-    def fit(cls, lengths: npt.NDArray[np.int64], sizes: Floats) -> LengthEffect:
+    def fit(cls, lengths: Labels, sizes: Floats) -> LengthEffect:
         """Regress sizes on lengths.
 
         Args:
-            lengths: (M,) tokens of training documents, at least one.
-            sizes: (M,) e, the logarithms of their distances in units of their class.
+            lengths: (M,) tokens of training documents, at least one document.
+            sizes: (M,) e, the logarithms of their distances relative to their class.
         """
         low, high = np.quantile(lengths, RANGE)
         logs = np.log(np.clip(lengths, max(low, 1.0), max(high, 1.0)))
@@ -60,6 +59,6 @@ class LengthEffect:
         slope = float(apart @ sizes) / (float(apart @ apart) + PRIOR_DOCUMENTS * math.log(2.0) ** 2)
         return cls(min(0.0, slope), centre, max(float(low), 1.0), max(float(high), 1.0))
 
-    def __call__(self, lengths: npt.NDArray[np.int64]) -> Floats:
-        """(N,) g of documents with these numbers of tokens: about 1 for a usual length, above it for a short one."""
+    def __call__(self, lengths: Labels) -> Floats:
+        """(N,) g of documents with these numbers of tokens: about 1 for a typical length, higher for a short one."""
         return np.asarray(np.exp(self.slope * (np.log(np.clip(lengths, self.low, self.high)) - self.centre)))

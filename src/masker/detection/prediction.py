@@ -1,4 +1,4 @@
-"""What the classifier says of one text."""
+"""The answer for one text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the classifier says of one text. For a regression ``label`` is the predicted number, the rest is ``None``.
+    """The answer for one text. A regression sets ``label`` to the predicted number and the rest to ``None``.
 
     Attributes:
         label: The most probable class.
         confidence: Its probability, calibrated on held-out documents.
-        p_value: About the share of in-distribution texts that look at least as strange.
+        p_value: Approximately the share of in-distribution texts that look at least as strange.
         ood_score: Higher = more out-of-distribution.
         is_ood: Whether the score exceeds the model's threshold: "none of my classes".
     """
@@ -25,7 +25,7 @@ class Prediction:
     is_ood: bool | None
 
     def as_dict(self, *, reject: bool = False) -> dict[str, Any]:
-        """A JSON-ready form; with ``reject`` an out-of-distribution text has the label ``None``."""
+        """A JSON-ready dictionary; with ``reject`` the label of an out-of-distribution text is ``None``."""
         content = asdict(self)
         if reject and self.is_ood:
             content["label"] = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from masker.config import Settings, build_settings
-from masker.detection.auto import LEAST_CHOOSING
+from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE
 from masker.documents import validation_split
 from masker.errors import ConfigError, DataError
 from masker.labels import class_name
@@ -59,14 +59,14 @@ def choosing_split(labels: Sequence[Any] | None, count: int, settings: Settings)
     """
     if labels is None:
         raise DataError("calibrate: score 'auto' is chosen on labelled texts; add a label column, or leave it out")
-    if count < 2 * LEAST_CHOOSING:
+    if count < 2 * MIN_DOCUMENTS_TO_CHOOSE:
         raise DataError(
-            f"calibrate: score 'auto' needs at least {2 * LEAST_CHOOSING} labelled texts, half of them to choose it "
-            f"on; got {count}"
+            f"calibrate: score 'auto' needs at least {2 * MIN_DOCUMENTS_TO_CHOOSE} labelled texts, half of them to "
+            f"choose it on; got {count}"
         )
     names = [class_name(label) for label in labels]
     choosing, held_out = validation_split(names, settings.data.calibration_share or 0.5, settings.training.seed)
-    if len(choosing) < LEAST_CHOOSING or not held_out:
+    if len(choosing) < MIN_DOCUMENTS_TO_CHOOSE or not held_out:
         raise DataError(
             f"calibrate: score 'auto' is chosen on one part of the texts and calibrated on the other, here "
             f"{len(choosing)} and {len(held_out)}, as a class of one text is not split; give more texts per class"

@@ -1,23 +1,22 @@
-r"""Shrinking a covariance towards a multiple of the identity, by as much as the oracle would (Chen et al. 2010, OAS).
+r"""Shrinkage of a covariance towards a multiple of the identity: oracle approximating shrinkage (Chen et al. 2010).
 
 .. math::
     \hat\Sigma = (1 - \rho) S + \rho \frac{tr\,S}{H} I, \qquad
     \rho = \min\Bigl(1, \frac{\overline{S^2} + m^2}{(n + 1) (\overline{S^2} - m^2 / H)}\Bigr)
 
-S is the empirical covariance of n vectors of H numbers, m = tr S / H, and the bar is the mean over all entries of S²
-taken entry by entry. With fewer documents than dimensions S has no inverse, and the small eigenvalues that do exist are
-too small; the shrunk matrix is sound. Unlike that of Ledoit and Wolf the amount depends on S and n alone, so one pass
-over the documents is enough.
+S is the (H, H) empirical covariance of n vectors, m = tr S / H, and the bar is the mean over all entries of S squared
+entry by entry. With fewer documents than dimensions S has no inverse, and its small eigenvalues are too small; the
+shrunk matrix is well conditioned. Unlike Ledoit and Wolf's, this :math:`\rho` depends on S and n alone, so one pass
+over the documents is enough. (``sklearn.covariance.oas`` needs the documents themselves.)
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from masker.detection.arrays import Floats
 
-#: Least eigenvalue, in shares of the largest: features that never differ still have an inverse then.
+#: Smallest eigenvalue as a share of the largest, so that constant features do not make the matrix singular.
 FLOOR = 1e-10
 
 
@@ -26,7 +25,7 @@ def oas_covariance(covariance: Floats, count: int) -> Floats:
 
     Args:
         covariance: (H, H) empirical covariance S.
-        count: n.
+        count: n, the number of vectors behind it.
     """
     dimensions = len(covariance)
     level = float(np.trace(covariance)) / dimensions

@@ -1,9 +1,8 @@
-"""Documents that have to look out-of-distribution, made from held-out documents of the known classes.
+"""Stand-ins for out-of-distribution text, made from held-out documents of the known classes.
 
-The views that MASKER trains with stand in for foreign text: a document whose context is masked, and one that is nothing
-but keywords, are no documents of any class, however many words of a class they have. The context is replaced by mask
-tokens even where training leaves it out: the head was taught to be unsure of what it was trained with, which would
-flatter the scores of logits.
+They are the views that MASKER trains with: a document whose context is masked, or one reduced to its keywords, belongs
+to no class, however many words of a class it has. The context is always replaced by mask tokens, even if training drops
+it: the head was trained to be unsure about the view it saw, which would flatter the scores of logits.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from masker.config import MaskingSettings
 from masker.documents.encoding import Encoded
-from masker.inference.batching import content_special_ids
+from masker.modeling.tokens import content_special_ids
 from masker.keywords import KeywordSet
 from masker.masking.draws import document_draws
 from masker.masking.keywords_only import keywords_only
@@ -24,14 +23,14 @@ from masker.masking.views import mask_context
 def stand_in_documents(
     encoded: Encoded, keywords: KeywordSet | None, tokenizer: Any, masking: MaskingSettings, seed: int
 ) -> dict[str, Encoded]:
-    """The stand-ins by name.
+    """Make the stand-ins, by name.
 
     Args:
         encoded: Held-out documents.
-        keywords: The keyword set; without one every word is context, and there are no documents of keywords.
-        tokenizer: Its mask token is used.
-        masking: ``context_mask_prob`` is used.
-        seed: Draws what is masked.
+        keywords: The keyword set. Without one every word is context, and there is no keywords-only view.
+        tokenizer: Provides the mask token.
+        masking: Provides ``context_mask_prob``.
+        seed: Seed of the masks.
     """
     special = sorted(content_special_ids(tokenizer))
     masked = []

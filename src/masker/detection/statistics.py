@@ -1,32 +1,29 @@
-"""What scores need to know of the training documents, gathered in one pass over them.
+"""Statistics of the training documents that scores are built from, gathered in one pass.
 
-Sums and products are added up document by document and a sample of the feature vectors, the bank, is kept; so memory
-does not grow with the corpus.
+Sums and products are accumulated, and a sample of the feature vectors, the bank, is kept; so memory does not grow with
+the corpus.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from masker.detection.arrays import Arrays, Floats, Labels
 from masker.inference.outputs import Outputs
-
-Floats = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Counts, means and products of the feature vectors of each class.
+    """Counts, means and products of feature vectors.
 
     Attributes:
-        counts: (C,) documents.
-        means: (C, H).
-        within: (H, H) sum over documents of the outer product of what they differ from their class mean by.
+        counts: (C,) documents of each class.
+        means: (C, H) mean vector of each class.
+        within: (H, H) sum over documents of the outer product of their deviation from the class mean.
     """
 
     counts: Floats
@@ -35,12 +32,11 @@ class Moments:
 
     @property
     def total(self) -> int:
-        """All documents."""
         return int(self.counts.sum())
 
     @property
     def known_means(self) -> Floats:
-        """(C', H) means of the classes that have documents; the mean of none would be a class at the origin."""
+        """(C', H) means of the classes that have documents; an empty class would otherwise lie at the origin."""
         return self.means[self.counts > 0]
 
     @property
@@ -61,15 +57,15 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Known:
+class Statistics:
     """Statistics of the training documents.
 
     Attributes:
-        moments: By kind of features.
-        bank: (M, H) features of the sample, by kind.
-        bank_logits: (M, C) its logits.
-        bank_labels: (M,) its classes.
-        bank_lengths: (M,) its tokens; ``None`` in models saved before these were kept.
+        moments: Moments by kind of features.
+        bank: (M, H) features of the sample, by kind of features.
+        bank_logits: (M, C) logits of the sample.
+        bank_labels: (M,) classes of the sample.
+        bank_lengths: (M,) tokens of the sample; ``None`` if they were not counted.
     """
 
     moments: dict[str, Moments]
@@ -78,9 +74,9 @@ class Known:
     bank_labels: Labels
     bank_lengths: Labels | None = None
 
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything as plain arrays of 32 bits."""
-        arrays: dict[str, npt.NDArray[Any]] = {"bank.logits": self.bank_logits, "bank.labels": self.bank_labels}
+    def to_arrays(self) -> Arrays:
+        """Everything as plain 32-bit arrays."""
+        arrays: Arrays = {"bank.logits": self.bank_logits, "bank.labels": self.bank_labels}
         if self.bank_lengths is not None:
             arrays["bank.lengths"] = self.bank_lengths
         for kind, moments in self.moments.items():
@@ -90,8 +86,8 @@ class Known:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> Known:
-        """Rebuild what :meth:`to_arrays` gave."""
+    def from_arrays(cls, arrays: Arrays) -> Statistics:
+        """The inverse of :meth:`to_arrays`."""
         kinds = [name.removesuffix(".means") for name in arrays if name.endswith(".means")]
         moments = {
             kind: Moments(*(arrays[f"{kind}.{part}"].astype(np.float64) for part in ("counts", "means", "within")))
@@ -100,8 +96,8 @@ class Known:
         bank = {kind: arrays[f"{kind}.bank"] for kind in kinds}
         return cls(moments, bank, arrays["bank.logits"], arrays["bank.labels"], arrays.get("bank.lengths"))
 
-    def without(self, label: int, kinds: Sequence[str]) -> Known:
-        """What would be known of the bank's documents alone had those of a class not been there."""
+    def without(self, label: int, kinds: Sequence[str]) -> Statistics:
+        """Statistics of the bank's documents without those of one class."""
         n_classes = self.bank_logits.shape[1]
         kept = self.bank_labels != label
         labels = self.bank_labels[kept]
@@ -110,21 +106,21 @@ class Known:
             {kind: self.bank[kind][kept] for kind in kinds},
             None if self.bank_lengths is None else self.bank_lengths[kept],
         )
-        return gather([outputs], labels - (labels > label), n_classes - 1, kinds, len(labels), 0)
+        return gather_statistics([outputs], labels - (labels > label), n_classes - 1, kinds, len(labels), 0)
 
 
-def gather(
+def gather_statistics(
     stream: Iterable[Outputs], labels: Labels, n_classes: int, kinds: Sequence[str], bank_size: int, seed: int
-) -> Known:
-    """Add up the statistics of the training documents.
+) -> Statistics:
+    """Accumulate the statistics of the training documents.
 
     Args:
-        stream: Outputs of all documents, in order, some at a time.
+        stream: Outputs of all documents in order, in chunks.
         labels: (N,) their classes.
         n_classes: C.
-        kinds: Which features.
-        bank_size: Most documents that are kept; classes get the same number of them as far as they have it.
-        seed: Draws the documents that are kept.
+        kinds: Kinds of features.
+        bank_size: Maximal number of documents in the bank, balanced over the classes.
+        seed: Seed of the sample in the bank.
     """
     keep = np.zeros(len(labels), dtype=bool)
     keep[bank_rows(labels, bank_size, seed)] = True
@@ -153,13 +149,13 @@ def gather(
         moments[kind] = Moments(counts, means, products[kind] - (means.T * counts) @ means)
     joined = {kind: np.concatenate(parts) for kind, parts in bank.items()}
     counted = np.concatenate(lengths) if lengths else None
-    known = Known(moments, joined, np.concatenate(logits), labels[keep], counted)
-    # Rounded now, so that a model scores alike before and after it is saved.
-    return Known.from_arrays(known.to_arrays())
+    exact = Statistics(moments, joined, np.concatenate(logits), labels[keep], counted)
+    # Rounded now, so that a model gives the same scores before and after it is saved.
+    return Statistics.from_arrays(exact.to_arrays())
 
 
 def bank_rows(labels: Labels, size: int, seed: int) -> Labels:
-    """Row numbers of the sample, ascending: classes take turns, so a rare one is there with all it has."""
+    """Row numbers of the bank, ascending: classes take turns, so a rare class is included completely."""
     order = np.random.default_rng(seed).permutation(len(labels))
     rank = np.empty(len(labels), dtype=np.int64)
     for label in np.unique(labels):

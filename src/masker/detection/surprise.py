@@ -1,14 +1,15 @@
-r"""How surprising a score is among in-distribution documents: the common scale on which scores are added up.
+r"""How surprising a score is among in-distribution documents: the common scale on which scores are added.
 
 .. math::
     u(s) = -\log p(s) \;\; (s \le q), \qquad
     u(s) = -\log p(q) + \frac{s - q}{\beta} \;\; (s > q)
 
-p is the conformal p-value on m reference documents (:mod:`masker.detection.conformal`), with straight lines between
-their scores; q is the score that a tenth of them exceeds and :math:`\beta` the mean excess of that tenth. A p-value is
-never below 1 / (m + 1), so everything beyond the reference documents would be equal; the exponential tail goes on.
+p is the conformal p-value among m reference documents (:mod:`masker.detection.conformal`), interpolated linearly
+between their scores; q is the score that a tenth of them exceeds and :math:`\beta` the mean excess of that tenth. A
+p-value is never below 1 / (m + 1), so without the exponential tail everything beyond the reference documents would be
+equal.
 
-Adding up −log p of several scores is Fisher's way of joining p-values (:class:`JointSurprise`).
+Adding −log p of several scores is Fisher's method of combining p-values (:class:`JointSurprise`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from masker.detection.arrays import Floats
 from masker.detection.conformal import conformal_p_values
-
-Floats = npt.NDArray[np.float64]
 
 #: Share of the reference documents that the tail is fitted to.
 TAIL = 0.1
@@ -38,7 +38,7 @@ class Surprise:
         points = np.unique(ordered[ordered <= start])
         self._points, self._values = points, -np.log(conformal_p_values(points, ordered))
         self._start = start
-        # Where all scores of the tail are equal, the next thing to a width is the range of the others.
+        # If all scores of the tail are equal, the range of the others is the next best width.
         widths = (float((ordered[-tail:] - start).mean()), float(np.ptp(ordered)) / 10.0, 1e-6 * max(1.0, abs(start)))
         self._width = next(width for width in widths if width > 0.0)
 
@@ -49,10 +49,10 @@ class Surprise:
 
 
 class JointSurprise:
-    r"""The joint score of several: :math:`s(x) = \sum_j \max(0, u_j(s_j(x)) - c_j)`.
+    r"""The sum over several scores: :math:`s(x) = \sum_j \max(0, u_j(s_j(x)) - c_j)`.
 
     With all c = 0 this is Fisher's statistic. A member with c = log 20 is a guard: it is silent about the 19 of 20
-    in-distribution documents that it finds least strange, so it adds no noise to the others, and speaks up beyond.
+    in-distribution documents that it finds least surprising, so it adds no noise there, and counts beyond them.
 
     Args:
         references: (m,) reference scores of each member.
@@ -63,6 +63,6 @@ class JointSurprise:
         self._parts = {name: (Surprise(references[name]), offset) for name, offset in offsets.items()}
 
     def __call__(self, scores: dict[str, Floats]) -> Floats:
-        """(N,) joint scores of each member's (N,) scores."""
+        """(N,) joint scores, from each member's (N,) scores."""
         parts = [np.maximum(surprise(scores[name]) - offset, 0.0) for name, (surprise, offset) in self._parts.items()]
         return np.asarray(sum(parts))

@@ -1,4 +1,4 @@
-"""What a threshold costs and what it catches, when there are examples of out-of-distribution texts."""
+"""What a threshold costs and what it catches, given examples of out-of-distribution texts."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from masker.detection.calibration import Calibration, Floats, Labels
+from masker.detection.arrays import Floats, Labels
+from masker.detection.calibration import Calibration
 from masker.detection.conformal import least_documents
 from masker.metrics import binomial_interval
 
 #: The decision rule at a false-alarm rate.
 RuleAt = Callable[[float], Calibration]
 
-#: False-alarm rates that a table shows.
+#: False-alarm rates that the table shows.
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
-#: Rates that an operating point is sought among.
+#: False-alarm rates that the operating point is chosen from.
 _GRID = np.round(np.arange(1, 101) / 200, 3)
 
 
 def best_rate(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, highest: float | None = None) -> float:
-    """The false-alarm rate at which (share of examples detected) − (rate) is largest; the lower one of equals.
+    """The false-alarm rate that maximises (share of examples detected) − (rate); the lowest one on a tie.
 
     Args:
-        rule_at: The rule of the model at any rate.
-        held_out: In-distribution documents behind it.
+        rule_at: The model's decision rule at any rate.
+        held_out: Number of in-distribution documents behind it.
         ood: (m,) scores of out-of-distribution examples.
         predicted: (m,) their predicted classes.
-        highest: The rate may not exceed this; ``None``: a half.
+        highest: Upper limit of the rate; ``None`` means 0.5.
     """
     rates = [float(rate) for rate in _GRID if least_documents(float(rate)) <= held_out]
     lowest = 1.0 / (held_out + 1) if highest is None else highest
@@ -38,11 +39,11 @@ def best_rate(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, hi
 
 
 def trade_off(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, chosen: float) -> list[dict[str, Any]]:
-    """A row for each rate that the held-out documents can promise, the chosen one among them.
+    """One row for the chosen rate and for each rate in :data:`RATES` that the held-out documents can guarantee.
 
     Returns:
-        ``false_alarm_rate``, ``threshold`` (the shared one where classes have their own), ``detected`` (with a 95 %
-        interval) and ``chosen``; ready for JSON.
+        ``false_alarm_rate``, ``threshold`` (the shared one if classes have their own), ``detected`` (with a 95 %
+        interval) and ``chosen``; JSON-ready.
     """
     rows = []
     possible = {rate for rate in RATES if least_documents(rate) <= held_out}

@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
-from masker.detection.scores.doc import doc_score, gaussian_thresholds
+from masker.config import build_settings
+from masker.detection.scores.doc import DocScore, doc_score, gaussian_thresholds
+from masker.inference.outputs import Outputs
 
 # Class 0: probabilities 0.8 and 0.6 of its own documents; class 1: 1.0 and 0.98.
 PROBABILITIES = np.array([[0.8, 0.3], [0.6, 0.1], [0.4, 1.0], [0.0, 0.98]])
@@ -40,3 +43,21 @@ def test_score_is_positive_exactly_where_all_classes_are_below():
     rejected = (probabilities < thresholds).all(axis=1)
     assert 0 < rejected.sum() < 500
     np.testing.assert_array_equal(doc_score(probabilities, thresholds) > 0, rejected)
+
+
+def test_the_published_threshold_rejects_what_doc_rejects():
+    draw = np.random.default_rng(0)
+    labels = np.arange(60) % 3
+    outputs = Outputs((4.0 * np.eye(3)[labels] + draw.normal(size=(60, 3))).astype(np.float32))
+    score = DocScore.fit(outputs, labels, build_settings({"training": {"method": "doc"}}))
+    below = (expit(outputs.logits.astype(np.float64)) < score.state()["thresholds"]).all(axis=1)
+    assert below.any()
+    np.testing.assert_array_equal(score.ood_score(outputs) > score.published_threshold, below)
+
+
+def test_alpha_comes_from_the_settings():
+    """The probabilities above, with α = 1: t_0 = 1 − sqrt(0.1)."""
+    settings = build_settings({"training": {"method": "doc"}, "baselines": {"doc_alpha": 1.0}})
+    outputs = Outputs(logit(np.clip(PROBABILITIES, 1e-12, 1 - 1e-12)))
+    thresholds = DocScore.fit(outputs, LABELS, settings).state()["thresholds"]
+    assert thresholds[0] == pytest.approx(1 - math.sqrt(0.1))

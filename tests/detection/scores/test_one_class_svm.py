@@ -1,4 +1,4 @@
-"""The one-class SVM says what scikit-learn says, from plain arrays."""
+"""The one-class SVM, rebuilt from plain arrays, against scikit-learn."""
 
 import math
 
@@ -9,8 +9,10 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDOneClassSVM
 from sklearn.svm import OneClassSVM
 
+from masker.config import build_settings
 from masker.detection.scores import one_class_svm
-from masker.detection.scores.one_class_svm import OneClassSvm, fit_one_class_svm, gaussian_kernel
+from masker.detection.scores.one_class_svm import OneClassSvm, OneClassSvmScore, fit_one_class_svm
+from masker.inference.outputs import Outputs
 
 TRAIN = np.random.default_rng(0).normal(size=(60, 8))
 TEST = np.concatenate([TRAIN[:5], np.random.default_rng(1).normal(size=(20, 8)), np.full((1, 8), 9.0)])
@@ -18,7 +20,7 @@ FIT = {"nu": 0.2, "gamma": 0.1, "components": 30, "seed": 3}
 
 
 def as_form(matrix, form):
-    return csr_array(matrix) if form == "sparse" else matrix
+    return csr_array(matrix) if form == "sparse" else matrix.astype(np.float32 if form == "single" else np.float64)
 
 
 def test_decision_by_hand():
@@ -27,7 +29,7 @@ def test_decision_by_hand():
     assert machine.decision(np.array([[1.0], [2.0]])) == pytest.approx([0.5, 1.0625])
 
 
-@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("form", ["dense", "sparse", "single"])
 def test_exact_equals_scikit_learn(form):
     expected = OneClassSVM(kernel="rbf", nu=0.2, gamma=0.1).fit(as_form(TRAIN, form))
     machine = fit_one_class_svm(as_form(TRAIN, form), solver="exact", **FIT)
@@ -61,7 +63,7 @@ def test_arrays_round_trip(form):
     np.testing.assert_array_equal(again.decision(as_form(TEST, form)), machine.decision(as_form(TEST, form)))
 
 
-def test_chunks_do_not_show(monkeypatch):
+def test_chunks_do_not_matter(monkeypatch):
     machine = fit_one_class_svm(TRAIN, solver="exact", **FIT)
     whole = machine.decision(TEST)
     monkeypatch.setattr(one_class_svm, "CHUNK", 7)
@@ -69,7 +71,17 @@ def test_chunks_do_not_show(monkeypatch):
     assert machine.decision(TEST[:0]).shape == (0,)
 
 
-def test_kernel_mixes_dense_and_sparse():
-    np.testing.assert_allclose(
-        gaussian_kernel(csr_array(TEST), csr_array(TRAIN), 0.3), gaussian_kernel(TEST, TRAIN, 0.3), atol=1e-12
-    )
+def test_dense_and_sparse_points_decide_alike():
+    dense, sparse = (OneClassSvm(as_form(TRAIN, form), np.ones(60), 0.0, 0.3) for form in ("dense", "sparse"))
+    np.testing.assert_allclose(sparse.decision(csr_array(TEST)), dense.decision(TEST), atol=1e-12)
+
+
+def test_large_corpora_leave_the_exact_solver():
+    def scores(**options):
+        settings = build_settings({"training": {"method": "ocsvm"}, "baselines": options})
+        train = Outputs(np.zeros((60, 2), dtype=np.float32), {"vectors": TRAIN})
+        return OneClassSvmScore.fit(train, np.arange(60) % 2, settings).ood_score(train)
+
+    large, sgd = scores(ocsvm_exact_limit=59), scores(ocsvm_solver="sgd")
+    np.testing.assert_array_equal(large, sgd)
+    assert not np.allclose(scores(), large)

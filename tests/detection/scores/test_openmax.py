@@ -1,4 +1,4 @@
-"""OpenMax: the recalibrated activations and the Weibull tails, by hand."""
+"""OpenMax: revised activations and Weibull tails, by hand."""
 
 import math
 
@@ -14,7 +14,7 @@ from masker.detection.scores.openmax import (
     openmax_probabilities,
 )
 
-# F_i(d) = 1 − 2^−d: shape 1, scale 1/log 2, tails that start at 1 so that a distance is moved by 0.
+# F_i(d) = 1 − 2^−d: shape 1, scale 1/log 2, and tails that start at 1, so that distances are not shifted.
 HALVING = {"shape": np.ones(3), "scale": np.full(3, 1 / math.log(2)), "tail_start": np.ones(3)}
 V = np.array([[5.0, 3.0, 1.0]])
 KNOWN = OpenMaxStatistics(np.array([[5.0, 3.0, 0.0], [5.0, 1.0, 1.0], [5.0, 3.0, 4.0]]), **HALVING)
@@ -24,7 +24,7 @@ def probabilities(alpha, known=KNOWN, v=V):
     return openmax_probabilities(v, known, alpha=alpha, distance="euclidean")[0]
 
 
-def test_recalibration_by_hand():
+def test_revision_by_hand():
     """v = (5, 3, 1) lies at distances 1, 2, 3: F = (1/2, 3/4, 7/8). α = 2.
 
     Rank weights 1, 1/2, 0, so 1 − ω = (1/2, 3/8, 0). Revised: (2.5, 1.875, 1); unknown: 2.5 + 1.125 = 3.625.
@@ -60,8 +60,8 @@ def test_rows_are_distributions():
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
 
 
-def test_means_are_those_of_the_documents_that_are_right():
-    """Class 0: (4, 0) and (2, 0) are right, (0, 9) is not: mean (3, 0). Of class 1 none is right: all count."""
+def test_means_are_those_of_correctly_classified_documents():
+    """Class 0: (4, 0) and (2, 0) are correct, (0, 9) is not: mean (3, 0). Of class 1 none is correct: all count."""
     logits = np.array([[4.0, 0.0], [2.0, 0.0], [0.0, 9.0], [3.0, 1.0], [5.0, 3.0]])
     known = fit_openmax(logits, np.array([0, 0, 0, 1, 1]), tail=20, distance="euclidean")
     np.testing.assert_allclose(known.means, [[3.0, 0.0], [4.0, 2.0]])
@@ -84,8 +84,8 @@ def test_weibull_fits_at_most_half_of_the_distances():
     assert fit_weibull_tail(distances, 40)[2] == np.sort(distances)[20]
 
 
-def test_classes_too_small_for_a_tail_borrow_one():
-    """Class 1 has one document, at distance 0 of its own mean: its tail is that of all distances, 0 among them."""
+def test_classes_too_small_for_a_tail_use_that_of_all():
+    """Class 1 has one document, at distance 0 from its own mean: its tail is that of all distances, 0 included."""
     logits = np.array([[4.0, 0.0], [5.0, 0.0], [7.0, 0.0], [0.0, 4.0]])
     known = fit_openmax(logits, np.array([0, 0, 0, 1]), tail=20, distance="euclidean")
     own, everyone = np.array([4 / 3, 1 / 3, 5 / 3]), np.array([4 / 3, 1 / 3, 5 / 3, 0.0])
@@ -93,8 +93,8 @@ def test_classes_too_small_for_a_tail_borrow_one():
         assert (known.shape[index], known.scale[index], known.tail_start[index]) == pytest.approx(expected, rel=1e-3)
 
 
-def test_without_any_tail_nothing_is_doubted():
-    """One document a class: OpenMax has nothing to go by and gives softmax with an activation 0 for the unknown."""
+def test_without_any_tail_nothing_is_revised():
+    """One document per class: no distance is unusual: the softmax, with activation 0 for the unknown class."""
     known = fit_openmax(np.array([[4.0, 0.0], [0.0, 4.0]]), np.array([0, 1]), tail=20, distance="euclidean")
     rows = openmax_probabilities(np.array([[3.0, 0.0]]), known, alpha=2, distance="euclidean")
     np.testing.assert_allclose(rows[0], np.exp([0.0, 3.0, 0.0]) / (2 + math.exp(3)))

@@ -1,1 +1,10 @@
-"""The classic detectors that MASKER is compared with: their equations, and the statistics they are fitted to."""
+"""One module a score: equation, class and registration. Importing this package registers all of them.
+
+See :mod:`masker.detection.score` for how to add one.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

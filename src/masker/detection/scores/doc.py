@@ -1,13 +1,13 @@
-r"""DOC's rejection (Shu, Xu and Liu 2017): one threshold a class, from a Gaussian around probability 1.
+r"""The rejection rule of DOC (Shu, Xu and Liu 2017): one threshold per class, from a Gaussian around probability 1.
 
-The probabilities p(y = i | x) of the training documents of class i are mirrored at 1, so that each p has a point
-1 + (1 − p) opposite. The points have mean 1 and standard deviation σ_i over both halves:
+The probabilities p(y = i | x) of the training documents of class i are mirrored at 1: each p gets a counterpart
+1 + (1 − p). These points have mean 1 and standard deviation
 
 .. math::
     \sigma_i = \sqrt{\frac{1}{n_i} \sum_{x \in i} (1 - p(y = i \mid x))^2}, \qquad
     t_i = \max(0.5,\ 1 - \alpha \sigma_i)
 
-A document is rejected when every p_i is below t_i. The continuous score is the smallest of the shortfalls,
+A document is rejected if every p_i is below t_i (both (C,)). The continuous score is the smallest shortfall,
 
 .. math::
     s(x) = \min_i (t_i - p_i) = -\max_i (p_i - t_i)
@@ -18,12 +18,15 @@ which exceeds 0 exactly for the documents that DOC rejects.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from masker.config import Settings
+from masker.detection.arrays import Arrays, Floats, Labels
+from masker.detection.score import LearntScore, register_score
+from masker.detection.scores.max_probability import class_probabilities
+from masker.inference.outputs import Outputs
 
 
-def gaussian_thresholds(probabilities: Floats, labels: npt.NDArray[np.int64], alpha: float) -> Floats:
+def gaussian_thresholds(probabilities: Floats, labels: Labels, alpha: float) -> Floats:
     """(C,) thresholds t_i.
 
     Args:
@@ -41,3 +44,30 @@ def gaussian_thresholds(probabilities: Floats, labels: npt.NDArray[np.int64], al
 def doc_score(probabilities: Floats, thresholds: Floats) -> Floats:
     """(N,) scores s(x) of (N, C) sigmoid outputs; above 0 where DOC rejects."""
     return np.asarray((thresholds - probabilities).min(axis=1))
+
+
+@register_score
+class DocScore(LearntScore):
+    """The smallest shortfall of the probabilities below DOC's thresholds."""
+
+    name = "doc"
+    published_threshold = 0.0
+    method_only = True
+
+    def __init__(self, thresholds: Floats) -> None:
+        self._thresholds = thresholds
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        return doc_score(class_probabilities(outputs.logits, "one-vs-rest"), self._thresholds)
+
+    @classmethod
+    def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> DocScore:
+        probabilities = class_probabilities(outputs.logits, "one-vs-rest")
+        return cls(gaussian_thresholds(probabilities, labels, settings.baselines.doc_alpha))
+
+    def state(self) -> Arrays:
+        return {"thresholds": self._thresholds}
+
+    @classmethod
+    def from_state(cls, state: Arrays, settings: Settings) -> DocScore:
+        return cls(state["thresholds"])

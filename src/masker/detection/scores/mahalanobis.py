@@ -3,8 +3,9 @@ r"""Mahalanobis distance to the nearest class (Lee et al. 2018).
 .. math::
     s(x) = \min_c (h - \mu_c)^T \Sigma^{-1} (h - \mu_c)
 
-h is the feature vector of x, :math:`\mu_c` the mean of the training documents of class c and :math:`\Sigma` the
-covariance around the means that all classes share, shrunk (:mod:`masker.detection.shrinkage`).
+h (H,) is the feature vector of x, :math:`\mu_c` (H,) the mean of the training documents of class c and :math:`\Sigma`
+(H, H) the covariance around the class means, shared by all classes. Deviation: :math:`\Sigma` is shrunk
+(:mod:`masker.detection.shrinkage`).
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
+from masker.config import Settings
+from masker.detection.arrays import Floats
+from masker.detection.score import Score, register_score
 from masker.detection.shrinkage import oas_covariance, whitening
-
-Floats = npt.NDArray[np.float64]
+from masker.detection.statistics import Statistics
+from masker.inference.outputs import Outputs
 
 
 @dataclass(frozen=True)
 class Gaussians:
-    r"""Normal distributions with one covariance, in coordinates in which that is the identity.
+    r"""Normal distributions with a shared covariance, in coordinates in which it is the identity.
 
     Attributes:
         whitening: (H, H) W with :math:`W W^T = \Sigma^{-1}`.
@@ -38,12 +42,12 @@ class Gaussians:
 
 
 def fit_gaussians(means: Floats, covariance: Floats, count: int) -> Gaussians:
-    """Class means and the shrunk inverse of the covariance they share.
+    """Class means and the inverse of their shrunk covariance.
 
     Args:
         means: (C, H).
         covariance: (H, H) empirical covariance around the means.
-        count: Documents behind it.
+        count: Number of documents behind it.
     """
     factor = whitening(oas_covariance(covariance, count))
     return Gaussians(factor, means @ factor)
@@ -52,3 +56,29 @@ def fit_gaussians(means: Floats, covariance: Floats, count: int) -> Gaussians:
 def mahalanobis_score(features: npt.NDArray[np.floating], classes: Gaussians) -> Floats:
     """(N,) scores of (N, H) features; higher = more out-of-distribution."""
     return np.asarray(classes.distances(features).min(axis=1))
+
+
+@register_score
+class MahalanobisScore(Score):
+    """Squared distance to the nearest class, in the last layer's document token."""
+
+    name, features = "mahalanobis", ("cls",)
+
+    def __init__(self, statistics: Statistics) -> None:
+        moments = statistics.moments[self.features[0]]
+        self._classes = fit_gaussians(moments.known_means, moments.covariance_within, moments.total)
+
+    @classmethod
+    def build(cls, statistics: Statistics | None, settings: Settings) -> MahalanobisScore:
+        assert statistics is not None
+        return cls(statistics)
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        return mahalanobis_score(outputs.features[self.features[0]], self._classes)
+
+
+@register_score
+class MahalanobisMiddleScore(MahalanobisScore):
+    """The same distance in the middle layers."""
+
+    name, features = "mahalanobis-middle", ("middle",)

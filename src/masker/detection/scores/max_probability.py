@@ -1,11 +1,11 @@
-r"""Highest probability: the paper's confidence, turned round into an out-of-distribution score.
+r"""Highest probability (``max-prob``): one minus the paper's confidence.
 
 .. math::
     s(x) = 1 - \max_c f_{doc}(x)_c
 
-f_doc is the sigmoid of each class for a 1-vs-rest head and the softmax for a multi-class head (section "OOD Detection"
-of the paper). Computed as the probability of *not* being the best class, :math:`\sigma(-z)`, instead of by
-subtraction: 1 − p is 0 for every confident document in float arithmetic, and equal scores cannot be ranked.
+:math:`f_{doc}(x)` (C,) are the sigmoids of a 1-vs-rest head or the softmax of a multi-class head (MASKER paper, section
+"OOD Detection"). Computed as the probability of *not* being the best class, :math:`\sigma(-z)`, instead of by
+subtraction: in floating point 1 − p is 0 for every confident document, and equal scores cannot be ranked.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
-from masker.config import Head
-
-Floats = npt.NDArray[np.float64]
+from masker.config import Head, Settings
+from masker.detection.arrays import Floats
+from masker.detection.score import Score, register_score
+from masker.detection.statistics import Statistics
+from masker.inference.outputs import Outputs
 
 
 def class_probabilities(doc_logits: npt.NDArray[np.floating], head: Head) -> Floats:
-    """(N, C) sigmoid or softmax outputs of f_doc. Sigmoid rows do not sum to 1: a 1-vs-rest head may reject all."""
+    """(N, C) sigmoids or softmax of f_doc. Sigmoids need not sum to 1: a 1-vs-rest head may reject all classes."""
     logits = np.asarray(doc_logits, dtype=np.float64)
     if head == "one-vs-rest":
         return np.asarray(expit(logits))
@@ -28,12 +30,7 @@ def class_probabilities(doc_logits: npt.NDArray[np.floating], head: Head) -> Flo
 
 
 def max_probability_score(doc_logits: npt.NDArray[np.floating], head: Head) -> Floats:
-    """(N,) scores; higher = more out-of-distribution.
-
-    Args:
-        doc_logits: (N, C) outputs of f_doc.
-        head: ``one-vs-rest`` or ``multi-class``.
-    """
+    """(N,) scores of (N, C) logits; higher = more out-of-distribution."""
     logits = np.asarray(doc_logits, dtype=np.float64)
     best = logits.argmax(axis=1)
     rows = np.arange(len(logits))
@@ -42,3 +39,20 @@ def max_probability_score(doc_logits: npt.NDArray[np.floating], head: Head) -> F
     others = logits.copy()
     others[rows, best] = -np.inf
     return np.asarray(np.exp(logsumexp(others, axis=1) - logsumexp(logits, axis=1)))
+
+
+@register_score
+class MaxProbabilityScore(Score):
+    """One minus the highest probability."""
+
+    name = "max-prob"
+
+    def __init__(self, head: Head) -> None:
+        self._head: Head = head
+
+    @classmethod
+    def build(cls, statistics: Statistics | None, settings: Settings) -> MaxProbabilityScore:
+        return cls(settings.model.head)
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        return max_probability_score(outputs.logits, self._head)

@@ -1,15 +1,16 @@
 r"""One-class support vector machine (Schölkopf et al. 2000) with a Gaussian kernel.
 
 .. math::
-    f(x) = \sum_i a_i \exp(-\gamma \lVert x - x_i \rVert^2) + b
+    f(x) = \sum_i a_i \exp(-\gamma \lVert x - x_i \rVert^2) + b, \qquad s(x) = -f(x)
 
-f is positive where the training documents lie. Two solvers find it, both of scikit-learn, and both end in this form:
+x (F,) is the vector of a document, x_i (F,) are S points with weights a_i. f is positive where the training documents
+lie; the published rule rejects where f(x) < 0. Both solvers are scikit-learn's, and both end in this form:
 
 * ``exact``, :class:`sklearn.svm.OneClassSVM`: x_i are the support vectors. Time grows with the square of N.
 * ``sgd``, :class:`sklearn.linear_model.SGDOneClassSVM` on Nystroem features φ(x) = M k(x) of landmarks x_i: since
-  wᵀφ(x) = (Mᵀw)ᵀ k(x), the weights are a = Mᵀw. Time grows with N.
+  wᵀφ(x) = (Mᵀw)ᵀ k(x), the weights are a = Mᵀw. Time grows linearly with N.
 
-The out-of-distribution score is −f(x); the published rule rejects where f(x) < 0.
+f is stored as plain arrays, because a fitted estimator could only be pickled.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-Floats = npt.NDArray[np.float64]
+from masker.config import Settings
+from masker.detection.arrays import Arrays, Floats, Labels
+from masker.detection.score import LearntScore, register_score
+from masker.inference.outputs import Outputs
+
 Solver = Literal["exact", "sgd"]
 
-#: Documents whose kernel values are held at a time.
+#: Number of documents whose kernel values are held at a time.
 CHUNK = 1024
 
 
 @dataclass(frozen=True)
 class OneClassSvm:
-    """f, ready to be evaluated.
+    """The function f.
 
     Attributes:
         points: (S, F) support vectors or landmarks x_i, dense or sparse.
@@ -46,15 +50,16 @@ class OneClassSvm:
 
     def decision(self, features: Any) -> Floats:
         """(N,) values f(x) of (N, F) features, dense or sparse."""
+        from sklearn.metrics.pairwise import rbf_kernel
+
         parts = [
-            gaussian_kernel(features[start : start + CHUNK], self.points, self.gamma) @ self.weights
+            rbf_kernel(features[start : start + CHUNK], self.points, gamma=self.gamma) @ self.weights
             for start in range(0, features.shape[0], CHUNK)
         ]
         return np.asarray(np.concatenate(parts) + self.intercept) if parts else np.empty(0)
 
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything as plain arrays."""
-        arrays: dict[str, npt.NDArray[Any]] = {
+    def to_arrays(self) -> Arrays:
+        arrays: Arrays = {
             "weights": self.weights,
             "intercept": np.array(self.intercept),
             "gamma": np.array(self.gamma),
@@ -65,8 +70,7 @@ class OneClassSvm:
         return {**arrays, "points": self.points}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> OneClassSvm:
-        """Rebuild what :meth:`to_arrays` gave."""
+    def from_arrays(cls, arrays: Arrays) -> OneClassSvm:
         if "points" in arrays:
             points = arrays["points"]
         else:
@@ -75,26 +79,18 @@ class OneClassSvm:
         return cls(points, arrays["weights"], float(arrays["intercept"]), float(arrays["gamma"]))
 
 
-def gaussian_kernel(x: Any, points: Any, gamma: float) -> Floats:
-    """(N, S) values exp(−γ |x − x_i|²) of rows, dense or sparse."""
-    product = x @ points.T
-    product = product.toarray() if issparse(product) else product
-    squared = _squared_lengths(x)[:, None] + _squared_lengths(points) - 2.0 * product
-    return np.asarray(np.exp(-gamma * np.maximum(squared, 0.0)))
-
-
 def fit_one_class_svm(
     features: Any, *, nu: float, gamma: float, solver: Solver, components: int, seed: int
 ) -> OneClassSvm:
-    """Fit f to (N, F) features of training documents.
+    """Fit f to the training documents.
 
     Args:
-        features: Dense or sparse.
-        nu: ν, an upper bound on the share of training documents outside.
+        features: (N, F), dense or sparse.
+        nu: ν, an upper bound on the share of training documents with f(x) < 0.
         gamma: γ.
         solver: ``exact`` or ``sgd``.
-        components: Landmarks of ``sgd``, at most N.
-        seed: Draws the landmarks and orders the steps of ``sgd``.
+        components: Number of landmarks of ``sgd``, at most N.
+        seed: Seed of the landmarks and of the steps of ``sgd``.
     """
     if solver == "exact":
         from sklearn.svm import OneClassSVM
@@ -116,5 +112,39 @@ def _rows(matrix: Any) -> Any:
     return csr_array(matrix) if issparse(matrix) else np.asarray(matrix, dtype=np.float64)
 
 
-def _squared_lengths(rows: Any) -> Floats:
-    return np.asarray(rows.multiply(rows).sum(axis=1) if issparse(rows) else np.square(rows).sum(axis=1))
+@register_score
+class OneClassSvmScore(LearntScore):
+    """Minus the decision value of a one-class SVM."""
+
+    name, features = "one-class-svm", ("vectors",)
+    published_threshold = 0.0
+    method_only = True
+
+    def __init__(self, machine: OneClassSvm) -> None:
+        self._machine = machine
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        return -self._machine.decision(outputs.features[self.features[0]])
+
+    @classmethod
+    def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> OneClassSvmScore:
+        chosen = settings.baselines
+        solver = chosen.ocsvm_solver
+        if solver == "auto":
+            solver = "exact" if len(labels) <= chosen.ocsvm_exact_limit else "sgd"
+        machine = fit_one_class_svm(
+            outputs.features[cls.features[0]],
+            nu=chosen.ocsvm_nu,
+            gamma=chosen.ocsvm_gamma,
+            solver=solver,
+            components=chosen.ocsvm_components,
+            seed=settings.training.seed,
+        )
+        return cls(machine)
+
+    def state(self) -> Arrays:
+        return self._machine.to_arrays()
+
+    @classmethod
+    def from_state(cls, state: Arrays, settings: Settings) -> OneClassSvmScore:
+        return cls(OneClassSvm.from_arrays(state))

@@ -1,16 +1,17 @@
-r"""Mahalanobis distance to the nearest class, in units of how far documents of that class lie themselves.
+r"""Mahalanobis distance to the nearest class, relative to how far documents of that class typically lie from it.
 
 .. math::
     s(x) = \min_c \frac{d_c(x)}{r_c\, g(n)}, \qquad
     d_c(x) = (h - \mu_c)^T \Sigma^{-1} (h - \mu_c), \qquad
     \log r_c = \frac{m_c \log \operatorname{median}_i d_c^{-i}(x_i) + k \log r}{m_c + k}
 
-The classes share the shape of :math:`\Sigma` and not its size: where documents of one class lie closer together than
-those of another, a distance that is usual in the wide class is strange in the narrow one. :math:`r_c` is the median
-over the :math:`m_c` documents of the class in the bank, drawn towards the median r over all documents as if k = 10 more
-documents had that, so that a class of few documents has a size too. :math:`d_c^{-i}` is the distance from the mean of
-the other :math:`n_c - 1` documents of the class, which is :math:`(n_c / (n_c - 1))^2 d_c`. What is usual depends on the
-length n of x as well: g is in :mod:`masker.detection.length_effect`.
+h (H,), :math:`\mu_c` (H,) and :math:`\Sigma` (H, H) are as in :mod:`masker.detection.scores.mahalanobis`.
+The classes share the shape of :math:`\Sigma` but not its size: a distance that is typical in a wide class is strange in
+a narrow one. :math:`r_c` is the median over the :math:`m_c` documents of the class in the bank, shrunk towards the
+median r over all documents as if k = 10 more documents had it, so that a class of few documents has a size too.
+:math:`d_c^{-i}` is the distance from the mean of the other :math:`n_c - 1` documents of the class, which is
+:math:`(n_c / (n_c - 1))^2 d_c`. What is typical also depends on the length n of x: g is in
+:mod:`masker.detection.length_effect`. This score is our own.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from masker.detection.scores.mahalanobis import Gaussians
+from masker.detection.arrays import Floats, Labels
+from masker.detection.length_effect import LengthEffect
+from masker.detection.score import register_score
+from masker.detection.scores.mahalanobis import Gaussians, MahalanobisScore
+from masker.detection.statistics import Statistics
+from masker.inference.outputs import Outputs
 
-Floats = npt.NDArray[np.float64]
-
-#: k: how many documents the spread of all classes counts for.
+#: k: the number of documents that the spread of all classes counts for.
 PRIOR_DOCUMENTS = 10.0
 
 
-def own_sizes(distances: Floats, labels: npt.NDArray[np.int64], counts: Floats) -> Floats:
-    """(M,) logarithms of the distances of documents from the means of their classes without them; NaN where none.
+def own_sizes(distances: Floats, labels: Labels, counts: Floats) -> Floats:
+    """(M,) log distances of documents from the mean of the other documents of their class; NaN where undefined.
 
     Args:
         distances: (M, C) squared distances of the bank's documents from the class means.
@@ -40,11 +44,11 @@ def own_sizes(distances: Floats, labels: npt.NDArray[np.int64], counts: Floats) 
     return np.log(own * factor[labels], where=usable, out=np.full(len(labels), np.nan))
 
 
-def class_spreads(sizes: Floats, labels: npt.NDArray[np.int64], n_classes: int) -> Floats:
-    """(C,) spreads r of the classes; all 1 where no class has two documents that differ.
+def class_spreads(sizes: Floats, labels: Labels, n_classes: int) -> Floats:
+    """(C,) spreads r of the classes; all 1 if no class has two documents that differ.
 
     Args:
-        sizes: (M,) of :func:`own_sizes`.
+        sizes: (M,) result of :func:`own_sizes`.
         labels: (M,) classes of the same documents.
         n_classes: C.
     """
@@ -68,8 +72,43 @@ def scaled_mahalanobis_score(
 
     Args:
         features: (N, H).
-        classes: One centre a class.
-        spreads: (C,) of :func:`class_spreads`.
-        usual: (N,) g, what the lengths of the documents make usual.
+        classes: One centre for each class.
+        spreads: (C,) result of :func:`class_spreads`.
+        usual: (N,) g, what is typical for the lengths of the documents.
     """
     return np.asarray((classes.distances(features) / spreads).min(axis=1) / usual)
+
+
+@register_score
+class ScaledMahalanobisScore(MahalanobisScore):
+    """Squared distance to the nearest class, relative to its spread and to the length of the document."""
+
+    name, features = "scaled-mahalanobis", ("cls",)
+
+    def __init__(self, statistics: Statistics) -> None:
+        super().__init__(statistics)
+        kind = self.features[0]
+        distances, counts = self._classes.distances(statistics.bank[kind]), statistics.moments[kind].counts
+        place = np.cumsum(counts > 0) - 1  # index of a class among those that have documents
+        labels, counts = place[statistics.bank_labels], counts[counts > 0]
+        sizes = own_sizes(distances, labels, counts)
+        self._spreads = class_spreads(sizes, labels, len(counts))
+        self._usual: LengthEffect | None = None
+        usable = ~np.isnan(sizes)
+        if statistics.bank_lengths is not None and usable.any():
+            relative = (sizes - np.log(self._spreads)[labels])[usable]
+            self._usual = LengthEffect.fit(statistics.bank_lengths[usable], relative)
+
+    def ood_score(self, outputs: Outputs) -> Floats:
+        usual: Floats | float = 1.0
+        if self._usual is not None:
+            assert outputs.lengths is not None
+            usual = self._usual(outputs.lengths)
+        return scaled_mahalanobis_score(outputs.features[self.features[0]], self._classes, self._spreads, usual)
+
+
+@register_score
+class ScaledMahalanobisMiddleScore(ScaledMahalanobisScore):
+    """The same distance in the middle layers."""
+
+    name, features = "scaled-mahalanobis-middle", ("middle",)
