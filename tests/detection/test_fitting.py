@@ -9,7 +9,7 @@ from masker.detection.detector import Detector
 from masker.detection.fitting import DetectorFitter, document_labels, sample_documents
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
-from masker.inference.backend import document_outputs
+from masker.inference.windows import document_outputs
 from masker.keywords import Keyword, KeywordSet
 from masker.registry import METHODS
 from tests.detection.fake_backend import TOKENIZER, FakeBackend, documents, settings

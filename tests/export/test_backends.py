@@ -39,9 +39,7 @@ def test_features_are_those_of_the_document_token(exported, family):
     model = exported(family, "one-vs-rest", False)
     torch, onnx = (MaskerClassifier.load(model.folder, backend) for backend in ("torch", "onnx"))
     encoded = encode(torch.model_.tokenizer, model.texts, None, 48)
-    expected, features = (
-        model.model_.backend.predict_outputs(encoded).features["cls"] for model in (torch, onnx)
-    )
+    expected, features = (model.model_.backend.predict_outputs(encoded).features["cls"] for model in (torch, onnx))
     assert features.shape == (len(model.texts), 32)
     np.testing.assert_allclose(features, expected, atol=1e-4)
     # By hand: the first position of the last layer of one text alone.

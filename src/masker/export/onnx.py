@@ -23,7 +23,6 @@ from masker.errors import ConfigError, ModelError
 from masker.export.agreement import CheckData, compare
 from masker.export.graph import OPSET, fuse_graph, quantize_graph, random_batches, write_graph
 from masker.inference.backend import Scorer, TorchScorer
-from masker.modeling.tokens import content_special_ids
 from masker.inference.features import ENCODER_KINDS
 from masker.inference.onnx_backend import (
     FILES,
@@ -40,6 +39,7 @@ from masker.inference.onnx_backend import (
 from masker.modeling.backbone import load_classifier, load_tokenizer
 from masker.modeling.convolution import MODEL_TYPE
 from masker.modeling.model_folder import check_output, load_manifest
+from masker.modeling.tokens import content_special_ids
 from masker.provenance import provenance
 
 #: How far a logit of the exported graph may be from PyTorch's.
