@@ -20,8 +20,8 @@ from masker.errors import ConfigError, DataError
 from masker.inference.batching import content_special_ids, visit_attention
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
-from masker.keywords.files import read_keywords
 from masker.keywords.frequency import class_frequency_scores, class_token_counts
+from masker.keywords.keyword_files import read_keywords
 from masker.masking.collator import Collator, pad_rows
 from masker.modeling.convolution import MODEL_TYPE
 from masker.modeling.model_folder import load_manifest

@@ -18,8 +18,8 @@ from masker.inference.batching import content_special_ids, visit_attention
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
 from masker.keywords.choice import excluded_tokens, select_keywords
-from masker.keywords.files import read_keywords
 from masker.keywords.frequency import class_frequency_scores, class_token_counts, frequency_scores
+from masker.keywords.keyword_files import read_keywords
 from masker.keywords.random import random_scores
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_classifier
