@@ -18,7 +18,7 @@ from masker.cli.calibrate import calibrate
 from masker.cli.data import data
 from masker.cli.demo import demo
 from masker.cli.evaluate import evaluate
-from masker.cli.export import export
+from masker.cli.export import export_command
 from masker.cli.keywords import keywords
 from masker.cli.predict import predict
 from masker.cli.reproduce import reproduce
@@ -45,7 +45,7 @@ def cli() -> None:
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
 
-for command in (demo, train, predict, evaluate, calibrate, audit, keywords, export, data, reproduce):
+for command in (demo, train, predict, evaluate, calibrate, audit, keywords, export_command, data, reproduce):
     cli.add_command(command)
 
 
