@@ -1,4 +1,4 @@
-"""The rewrites of a graph keep its numbers, act where they may and nowhere else."""
+"""The rewrites of a graph keep its numbers and touch only the nodes they may."""
 
 from __future__ import annotations
 

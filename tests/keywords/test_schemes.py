@@ -22,7 +22,7 @@ COUNTS = np.array([[2, 4, 1, 0], [1, 0, 1, 3]])
 
 @pytest.fixture
 def plug_in(monkeypatch):
-    """The registry as it is with a package installed whose entry point names :mod:`tests.keywords.rare_scheme`."""
+    """The registry with a plug-in installed whose entry point is :mod:`tests.keywords.rare_scheme`."""
     entry_point = EntryPoint("rare", "tests.keywords.rare_scheme", "masker.keywords")
     before = dict(KEYWORD_SCHEMES.items())
     monkeypatch.setattr(KEYWORD_SCHEMES, "_entries", before)
