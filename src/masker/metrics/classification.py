@@ -119,8 +119,7 @@ def classification_report(
 
     statistics = {"accuracy": lambda rows: float(correct[rows].mean()), "macro_f1": f1, "ece": ece}
     return {
-        name: bootstrap(statistic, len(true), resamples=resamples, seed=seed)
-        for name, statistic in statistics.items()
+        name: bootstrap(statistic, len(true), resamples=resamples, seed=seed) for name, statistic in statistics.items()
     }
 
 

@@ -138,8 +138,7 @@ def detection_report(
         samples[:, draw] = [metric(curve) for metric in _REPORTED.values()]
     full = ranked.curve()
     return {
-        name: percentile_interval(metric(full), samples[row])
-        for row, (name, metric) in enumerate(_REPORTED.items())
+        name: percentile_interval(metric(full), samples[row]) for row, (name, metric) in enumerate(_REPORTED.items())
     }
 
 

@@ -87,8 +87,7 @@ def regression_report(
         "mse": lambda rows: float(squared_errors[rows].mean()),
     }
     return {
-        name: bootstrap(statistic, y.size, resamples=resamples, seed=seed)
-        for name, statistic in statistics.items()
+        name: bootstrap(statistic, y.size, resamples=resamples, seed=seed) for name, statistic in statistics.items()
     }
 
 
