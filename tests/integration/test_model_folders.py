@@ -57,7 +57,7 @@ def test_a_method_that_is_not_installed_is_named(tmp_path):
 def test_a_model_with_a_removed_score_opens_and_can_be_calibrated(tmp_path):
     """``vim`` was a score of earlier versions: its model predicts nothing, but takes another score."""
     model = Model.open(changed(tmp_path, score="vim"), device="cpu")
-    with pytest.raises(ModelError, match="score 'vim', which was removed from masker.*masker calibrate"):
+    with pytest.raises(ModelError, match=r"score 'vim', which was removed from masker.*masker calibrate"):
         model.predict(["moon"])
     texts, labels = make_corpus(60, seed=5)
     assert model.calibrate(texts, labels, score="energy").predict(["moon"])[0].ood_score is not None
