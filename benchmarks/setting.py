@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from masker.config import DataSettings, Settings, build_settings
-from masker.documents import Documents, class_split, read_documents, subsample
+from masker.documents import Documents, detection_split, read_documents, subsample
 from masker.documents.encoding import Encoded, encode
 from masker.inference.batching import content_special_ids
 from masker.keywords import KeywordSet
@@ -45,7 +45,7 @@ def settings_for(method: str, **sections: dict[str, Any]) -> Settings:
 
 def load_setting(count: int = 384) -> Setting:
     everything = read_documents("20newsgroups:train", DataSettings(), require_labels=True)
-    documents = subsample(class_split(everything, 0.25, 0)[0], count, 0)
+    documents = subsample(detection_split(everything, everything, 0.25, 0).train, count, 0)
     documents = Documents([text[:CHARACTERS] for text in documents.texts], None, documents.labels, documents.name)
     classes = documents.class_names
     settings = settings_for("masker", keywords={"source": "frequency"})

@@ -149,3 +149,29 @@ def ray_session():
     os.environ.pop("RAY_ADDRESS", None)
     with open_cluster(pieces=2, workers=2) as cluster:
         yield cluster
+
+
+def fit_classifier(documents, settings, work):
+    """A fitted MaskerClassifier, trained in a work folder that stays."""
+    from masker import MaskerClassifier, Model
+
+    return MaskerClassifier.of(Model.fit(documents, settings, work))
+
+
+def train_network(documents, classes, settings, work):
+    """Train as the method says, without a detector; ``network``, ``tokenizer``, ``keywords`` and ``validation``."""
+    from types import SimpleNamespace
+
+    from masker.modeling.network import MaskerNetwork
+    from masker.registry import METHODS
+    from masker.training.run import TrainingRun
+
+    run = TrainingRun(documents, classes, settings, work)
+    backend = METHODS.get(settings.training.method).train(run)
+    tensors = backend.weights().tensors
+    network = MaskerNetwork(backend.classifier, len(tensors.get("token_head.bias", ())))
+    if tensors:
+        network.token_head.load_state_dict({name.removeprefix("token_head."): part for name, part in tensors.items()})
+    return SimpleNamespace(
+        network=network, tokenizer=run.tokenizer, keywords=run.keywords, validation=run.validation, run=run
+    )

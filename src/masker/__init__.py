@@ -1,6 +1,6 @@
 """masker: text classifiers that know when they do not know.
 
-The heavy parts are imported when they are first used, so ``import masker`` is cheap.
+Heavy modules are imported on first use, so ``import masker`` is cheap.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from masker.classifier import MaskerClassifier, Prediction
+    from masker.classifier import MaskerClassifier
     from masker.config import Settings, build_settings
+    from masker.detection.prediction import Prediction
     from masker.documents import Documents, read_documents
     from masker.errors import ConfigError, DataError, MaskerError, ModelError
     from masker.keywords import Keyword, KeywordSet
+    from masker.model import Model
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "MaskerClassifier": "masker.classifier",
-    "Prediction": "masker.classifier",
+    "Prediction": "masker.detection.prediction",
     "Settings": "masker.config",
     "build_settings": "masker.config",
     "Documents": "masker.documents",
@@ -30,6 +32,7 @@ _HOMES = {
     "ModelError": "masker.errors",
     "Keyword": "masker.keywords",
     "KeywordSet": "masker.keywords",
+    "Model": "masker.model",
 }
 
 __all__ = [
@@ -40,6 +43,7 @@ __all__ = [
     "KeywordSet",
     "MaskerClassifier",
     "MaskerError",
+    "Model",
     "ModelError",
     "Prediction",
     "Settings",

@@ -1,4 +1,4 @@
-"""MaskerClassifier: the one facade that library, command line and service share."""
+"""MaskerClassifier: the scikit-learn face of :class:`masker.model.Model`."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from masker import distributed
 from masker.config import Settings, build_settings
-from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
-from masker.detection.prediction import Prediction as Prediction
-from masker.documents import Documents, Row, check_classes, collect_documents
+from masker.detection.prediction import Prediction
+from masker.documents import Documents, Row, collect_documents
 from masker.documents.texts import Text, split_pairs
-from masker.documents.texts import texts_of as texts_of
-from masker.errors import ConfigError, DataError, MaskerError
+from masker.errors import DataError, MaskerError
+from masker.inference.batching import Advance
 from masker.keywords import KeywordSet
-from masker.labels import LABEL_TYPES, label_type_of
-from masker.model import Advance, Model
-from masker.provenance import provenance
-from masker.systems import fit_system
+from masker.labels import label_type_of, plain_label
+from masker.model import Model
 
-#: Rows that are scored together when predicting from a stream: enough to sort by length, little memory.
+#: Texts predicted together from a stream: enough to sort by length, little memory.
 STREAM_CHUNK = 2048
 
-#: Settings that a parameter of the classifier sets.
-_PARAMETERS: dict[str, set[str]] = {
-    "training": {"method", "epochs", "seed"},
-    "model": {"head", "backbone", "max_length"},
-    "keywords": {"source"},
-    "detection": {"false_alarm_rate", "score", "class_conditional"},
+#: Settings that have a parameter of their own.
+_PARAMETERS: dict[str, dict[str, str]] = {
+    "training": {"method": "method", "epochs": "epochs", "seed": "seed"},
+    "model": {"head": "head", "backbone": "backbone", "max_length": "max_length"},
+    "keywords": {"source": "keywords"},
+    "detection": {
+        "false_alarm_rate": "false_alarm_rate",
+        "score": "detector",
+        "class_conditional": "class_conditional",
+    },
 }
 
 
@@ -44,19 +45,21 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Follows scikit-learn: ``fit``, ``predict``, ``predict_proba``, ``score``, ``get_params``, ``clone``.
 
     Args:
-        method: ``masker``, ``vanilla``, ``residual``, ``openmax``, ``doc``, ``ocsvm``, ``linear``; docs/systems.md.
-        head: ``one-vs-rest``, ``multi-class`` or ``regression``; ``None`` takes 1-vs-rest, or what the method needs.
-        keywords: ``attention``, ``frequency``, ``random`` or a file of words.
+        method: ``masker``, ``vanilla``, ``residual``, ``openmax``, ``doc``, ``ocsvm``, ``linear``, or a plug-in's; see
+            docs/systems.md.
+        head: ``one-vs-rest``, ``multi-class`` or ``regression``; ``None`` takes the method's default.
+        keywords: ``attention``, ``frequency``, ``random``, a plug-in's scheme, or a file of words.
         backbone: Embedded name, hub id or folder.
-        epochs: Passes over the data of the final model; ``None`` takes what suits the method and preset.
+        epochs: Epochs of the final model; ``None`` takes the default of method and preset.
         max_length: Tokens of a document that are read.
         seed: Same seed, same machine: same model.
-        false_alarm_rate: Share of in-distribution texts that may be called out-of-distribution.
+        false_alarm_rate: Share of in-distribution texts that may be rejected.
         preset: ``ood`` or ``cross-domain``: training as in the paper, with its loss weights for that task.
-        settings: Any further settings, ``{"section": {"key": value}}``; see :mod:`masker.config`.
-        detector: The out-of-distribution score, ``--score`` of the command line: ``auto``, ``max-prob`` (the paper's),
-            or another of docs/scores.md. (scikit-learn has a method ``score``.)
-        class_conditional: Keep the false-alarm rate within each predicted class, not only on the whole.
+        settings: Any other settings, ``{"section": {"key": value}}``; see :mod:`masker.config`.
+        detector: The out-of-distribution score, ``--score`` on the command line: ``auto``, ``max-prob`` (the paper's),
+            or another of docs/scores.md. (scikit-learn reserves ``score``.)
+        class_conditional: Keep the false-alarm rate within each predicted class, not only overall.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings: dict[str, dict[str, Any]] | None = None,
         detector: str | None = None,
         class_conditional: bool | None = None,
+        device: str = "auto",
     ) -> None:
         self.method = method
         self.head = head
@@ -86,129 +90,89 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.settings = settings
         self.detector = detector
         self.class_conditional = class_conditional
+        self.device = device
 
-    # Training -------------------------------------------------------------------------------------------------------
+    @classmethod
+    def of(cls, model: Model) -> MaskerClassifier:
+        """A fitted classifier around a model, with parameters that say the same as its settings."""
+        self = cls.from_settings(model.settings)
+        self._model = model
+        return self
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> MaskerClassifier:
+        """An unfitted classifier whose parameters say the same as ``settings``."""
+        values = settings.model_dump()
+        named = {
+            parameter: values[section].pop(key)
+            for section, keys in _PARAMETERS.items()
+            for key, parameter in keys.items()
+        }
+        return cls(**named, settings=values)
+
+    def build_settings(self) -> Settings:
+        """The settings that the parameters stand for."""
+        named = {
+            section: {key: getattr(self, parameter) for key, parameter in keys.items()}
+            for section, keys in _PARAMETERS.items()
+        }
+        return build_settings(named, self.settings, preset=self.preset)
+
+    # Training and prediction ----------------------------------------------------------------------------------------
 
     def fit(self, texts: Sequence[Text], labels: Sequence[Any]) -> MaskerClassifier:
-        """Train on texts (or pairs of texts) and their labels.
-
-        Args:
-            texts: Strings, or (text, text_pair) tuples.
-            labels: Class names, class numbers, or scores for a regression.
-        """
-        if len(texts) != len(labels):
-            raise DataError(f"there must be one label for each text; got {len(texts)} texts and {len(labels)} labels")
-        settings = self._build_settings()
+        """Train on texts, or (text, text_pair) tuples, and their labels: names, numbers, or scores for a regression."""
+        _check_lengths(texts, labels)
+        settings = self.build_settings()
         first, pairs = split_pairs(texts)
-        values = [label.item() if isinstance(label, np.generic) else label for label in labels]
+        values = [plain_label(label) for label in labels]
         seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
         rows = map(Row, first, seconds, values, range(1, len(first) + 1))
         documents = collect_documents(
             rows, settings.data, name="fit", require_labels=True, numeric_labels=settings.model.head == "regression"
         )
         with distributed.temporary_folder() as work:
-            return self.fit_documents(documents, settings, work, label_type=label_type_of(values))
-
-    def fit_documents(
-        self, documents: Documents, settings: Settings, work: Path, *, label_type: str = "str"
-    ) -> MaskerClassifier:
-        """Train on a corpus with full settings; ``work`` keeps what an interrupted run needs to go on."""
-        classes: list[str] = []
-        if settings.model.head != "regression":
-            check_classes(documents)
-            classes = documents.class_names
-            classes.sort(key=LABEL_TYPES[label_type])
-        origin = provenance(
-            seed=settings.training.seed, data=documents.name, data_sha256=documents.fingerprint(), rows=len(documents)
-        )
-        system = fit_system(documents, classes, settings, work)
-        system.tokenizer.model_max_length = system.max_length
-        self._model = Model(system, settings, classes, label_type, documents.pairs is not None, origin)
+            self._model = Model.fit(documents, settings, work, label_type=label_type_of(values), device=self.device)
         return self
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> MaskerClassifier:
-        """An untrained classifier whose parameters say the same as ``settings``."""
-        return cls(
-            method=settings.training.method,
-            head=settings.model.head,
-            keywords=settings.keywords.source,
-            backbone=settings.model.backbone,
-            epochs=settings.training.epochs,
-            max_length=settings.model.max_length,
-            seed=settings.training.seed,
-            false_alarm_rate=settings.detection.false_alarm_rate,
-            # What has a parameter of its own is left to it, or a changed parameter would do nothing.
-            settings=settings.model_dump(exclude=_PARAMETERS),
-            detector=settings.detection.score,
-            class_conditional=settings.detection.class_conditional,
-        )
-
-    def _build_settings(self) -> Settings:
-        return build_settings(
-            {
-                "training": {"method": self.method, "epochs": self.epochs, "seed": self.seed},
-                "model": {"head": self.head, "backbone": self.backbone, "max_length": self.max_length},
-                "keywords": {"source": self.keywords},
-                "detection": {
-                    "false_alarm_rate": self.false_alarm_rate,
-                    "score": self.detector,
-                    "class_conditional": self.class_conditional,
-                },
-            },
-            self.settings,
-            preset=self.preset,
-        )
-
-    # Prediction -----------------------------------------------------------------------------------------------------
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The classes, in the order of :meth:`predict_proba`'s columns."""
-        model = self._fitted()
-        convert = LABEL_TYPES[model.label_type]
-        return np.array([convert(name) for name in model.classes])
+        model = self.model_
+        return np.array(model.labels_of(range(len(model.classes))))
 
     def doc_logits(self, texts: Sequence[Text], advance: Advance | None = None) -> npt.NDArray[np.float32]:
         """(N, C) raw outputs of f_doc."""
-        return self._fitted().outputs(texts, advance).logits
+        return self.model_.outputs(texts, advance).logits
 
     def predict(self, texts: Sequence[Text], *, reject: bool = False) -> npt.NDArray[Any]:
         """The most probable class of each text, or the predicted number of a regression.
 
-        With ``reject``, ``None`` in the place of the class of an out-of-distribution text.
+        With ``reject``, ``None`` for out-of-distribution texts.
         """
         if reject:
             answers = [answer.as_dict(reject=True)["label"] for answer in self.predict_texts(texts)]
             return np.array(answers, dtype=object)
         logits = self.doc_logits(texts)
-        return logits[:, 0] if self.is_regression else self.classes_[logits.argmax(axis=1)]
+        return logits[:, 0] if self.model_.is_regression else self.classes_[logits.argmax(axis=1)]
 
     def predict_proba(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
-        """(N, C) probabilities, calibrated on held-out documents; those of a 1-vs-rest head need not sum to 1."""
-        return self._fitted().detector("predict_proba").probabilities(self.doc_logits(texts))
+        """(N, C) calibrated probabilities; those of a 1-vs-rest head need not sum to 1."""
+        return self.model_.rejecting("predict_proba").probabilities(self.doc_logits(texts))
 
     def ood_score(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
         """(N,) scores, higher = more out-of-distribution."""
-        self._fitted().detector("ood_score")
-        return self._fitted().judge(texts).scores
+        self.model_.rejecting("ood_score")
+        return self.model_.judge(texts).scores
 
     def is_ood(self, texts: Sequence[Text]) -> npt.NDArray[np.bool_]:
-        """(N,) true where a text is none of the classes."""
-        self._fitted().detector("is_ood")
-        return self._fitted().judge(texts).rejected
+        """(N,) whether each text is none of the classes."""
+        self.model_.rejecting("is_ood")
+        return self.model_.judge(texts).rejected
 
     def predict_texts(self, texts: Sequence[Text], advance: Advance | None = None) -> list[Prediction]:
-        """Label, confidence, p-value, score and decision of each text, from one pass."""
-        if self.is_regression:
-            return [Prediction(float(value), None, None, None, None) for value in self.doc_logits(texts, advance)[:, 0]]
-        judged = self._fitted().judge(texts, advance)
-        labels = self.classes_[judged.predicted].tolist()
-        columns = (labels, judged.probabilities.max(axis=1), judged.p_values, judged.scores, judged.rejected)
-        return [
-            Prediction(label, float(certain), float(p_value), float(score), bool(out))
-            for label, certain, p_value, score, out in zip(*columns, strict=True)
-        ]
+        """Label, confidence, p-value, score and decision for each text, in one pass."""
+        return self.model_.predict(texts, advance)
 
     def predict_stream(self, texts: Iterable[Text]) -> Iterator[Prediction]:
         """Predict an endless or huge stream of texts in order, a chunk at a time."""
@@ -216,46 +180,9 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         while chunk := list(islice(stream, STREAM_CHUNK)):
             yield from self.predict_texts(chunk)
 
-    # Evaluation -----------------------------------------------------------------------------------------------------
-
-    def evaluate(
-        self,
-        test: Documents,
-        ood: dict[str, Documents] | None = None,
-        *,
-        resamples: int = 1000,
-        advance: Advance | None = None,
-    ) -> dict[str, Any]:
-        """Measure the classifier on labelled test documents and, by name, on out-of-distribution ones.
-
-        Returns:
-            A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % bootstrap interval.
-        """
-        assert test.labels is not None
-        model = self._fitted()
-        seed = model.settings.training.seed
-        if self.is_regression:
-            if ood:
-                raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
-            logits = self.doc_logits(texts_of(test), advance)
-            figures = evaluate_regression(logits, [float(label) for label in test.labels], Resampling(resamples, seed))
-        else:
-            detector = model.detector()
-            figures = evaluate_classification(
-                detector,
-                model.classes,
-                model.judge(texts_of(test), advance),
-                [str(label) for label in test.labels],
-                {name: model.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()},
-                Resampling(resamples, seed),
-            )
-            figures = {"score": detector.score.name, **figures}
-        return {
-            "test": test.name,
-            "documents": len(test),
-            **figures,
-            "provenance": provenance(seed=seed, data_sha256=test.fingerprint(), trained=self.provenance_),
-        }
+    def evaluate(self, test: Documents, ood: dict[str, Documents] | None = None, **options: Any) -> dict[str, Any]:
+        """Measure the classifier; see :meth:`masker.model.Model.evaluate`."""
+        return self.model_.evaluate(test, ood, **options)
 
     # Calibration ----------------------------------------------------------------------------------------------------
 
@@ -264,132 +191,97 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         texts: Sequence[Text],
         labels: Sequence[Any] | None = None,
         *,
-        score: str | None = None,
         false_alarm_rate: float | None = None,
-        class_conditional: bool | None = None,
         ood_examples: Sequence[Text] | None = None,
-        statistics: tuple[Sequence[Text], Sequence[Any]] | None = None,
+        **changes: Any,
     ) -> dict[str, Any]:
         """Calibrate rejection and confidence on new in-distribution texts, without training.
 
         Args:
             texts: Texts that the model was not trained on.
-            labels: Their classes; without them the confidence stays as it is.
-            score: Another out-of-distribution score; ``auto`` is chosen anew. ``None`` keeps what there is, as below.
-            false_alarm_rate: Share of in-distribution texts that may be rejected; at most that with ``ood_examples``.
-            class_conditional: Keep the rate within each predicted class.
-            ood_examples: Out-of-distribution texts, to set the rate by.
-            statistics: Labelled training texts, for a score that the model has no statistics of.
+            labels: Their classes; without them the confidence stays unchanged.
+            false_alarm_rate: Share of in-distribution texts that may be rejected; an upper limit with ``ood_examples``.
+            ood_examples: Out-of-distribution texts to set the rate by.
+            changes: ``score``, ``class_conditional``, ``statistics``; see :meth:`masker.model.Model.calibrate`.
 
         Returns:
             A JSON-ready report.
         """
-        if labels is not None and len(texts) != len(labels):
-            raise DataError(f"there must be one label for each text; got {len(texts)} texts and {len(labels)} labels")
-        self._model = self._fitted().calibrate(
-            texts,
-            labels,
-            score=score,
-            false_alarm_rate=false_alarm_rate,
-            class_conditional=class_conditional,
-            statistics=statistics,
-        )
+        if labels is not None:
+            _check_lengths(texts, labels)
+        self._model = self.model_.calibrate(texts, labels, false_alarm_rate=false_alarm_rate, **changes)
         rows = None if ood_examples is None else self.set_operating_point(ood_examples, false_alarm_rate)
         return {"documents": len(texts), "threshold": self.threshold_, **(self.detection_ or {}), "trade_off": rows}
 
     def set_operating_point(self, ood_examples: Sequence[Text], highest: float | None = None) -> list[dict[str, Any]]:
-        """Set the false-alarm rate by examples of out-of-distribution texts.
-
-        Args:
-            ood_examples: The examples.
-            highest: The rate may not exceed this; ``None``: a half.
-
-        Returns:
-            What each rate costs and catches, ready for JSON; the row that was chosen says so.
-        """
-        self._model, rows = self._fitted().at_operating_point(ood_examples, highest)
+        """Set the false-alarm rate by examples; see :meth:`masker.model.Model.at_operating_point`."""
+        self._model, rows = self.model_.at_operating_point(ood_examples, highest)
         return rows
 
-    # Persistence ----------------------------------------------------------------------------------------------------
-
-    def save_calibration(self, path: str | Path) -> Path:
-        """Write score, threshold and temperature into the model folder ``path``, and nothing else of the model."""
-        return self._fitted().save_detector(path)
+    # Saving and opening ---------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the model folder, which plain transformers opens too. An existing one is only replaced if told so."""
-        return self._fitted().save(path, overwrite=overwrite)
+        """Write the model folder, which plain transformers opens too; an existing one is replaced only if told so."""
+        return self.model_.save(path, overwrite=overwrite)
+
+    def save_calibration(self, path: str | Path) -> Path:
+        """Write score, threshold and temperature into the model folder ``path``, and nothing else."""
+        return self.model_.save_detector(path)
 
     @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        backend: str | None = None,
-        score: str | None = None,
-        false_alarm_rate: float | None = None,
-    ) -> MaskerClassifier:
-        """Open a folder that :meth:`save`, ``masker train`` or ``masker export`` wrote.
+    def load(cls, path: str | Path, backend: str | None = None, **options: Any) -> MaskerClassifier:
+        """Open a model folder; see :meth:`masker.model.Model.open`."""
+        return cls.of(Model.open(path, backend, **options))
 
-        Args:
-            path: The model folder.
-            backend: What runs the network: ``torch``, ``torch-bf16``, or ``onnx`` and ``onnx-int8`` after an export;
-                ``None`` takes torch unless the folder was exported without its weights.
-            score: An out-of-distribution score in place of the model's own, calibrated on the same documents.
-            false_alarm_rate: A rate in place of the model's own.
-
-        Raises:
-            ConfigError: When there is no such backend, or the model does not have that score.
-            ModelError: When the folder is missing, foreign, damaged, not exported for ``backend``, or holds a pickle.
-        """
-        model = Model.load(path, backend, score, false_alarm_rate)
-        self = cls.from_settings(model.settings)
-        self._model = model
-        return self
-
-    # Inside ---------------------------------------------------------------------------------------------------------
+    # What fitting found ---------------------------------------------------------------------------------------------
 
     @property
-    def is_regression(self) -> bool:
-        """Whether the model predicts numbers instead of classes."""
-        return self._fitted().is_regression
+    def model_(self) -> Model:
+        """The fitted model.
+
+        Raises:
+            MaskerError: When the classifier is not fitted.
+        """
+        if not hasattr(self, "_model"):
+            raise MaskerError("this classifier is not trained yet; call fit(texts, labels) or MaskerClassifier.load")
+        return self._model
 
     @property
     def keywords_(self) -> KeywordSet | None:
         """The keywords it was trained with."""
-        return self._fitted().system.keywords
+        return self.model_.keywords
 
     @property
     def validation_(self) -> dict[str, float]:
         """Accuracy (or Pearson correlation) on the validation documents."""
-        return self._fitted().system.validation_metric
+        return self.model_.validation
 
     @property
     def provenance_(self) -> dict[str, Any]:
         """Where the model comes from."""
-        return self._fitted().provenance
+        return self.model_.provenance
 
     @property
     def detection_(self) -> dict[str, Any] | None:
-        """Score, false-alarm rate, temperature and how they were found, ready for JSON; ``None`` for a regression."""
-        detector = self._fitted().system.detector
-        return None if detector is None else {"score": detector.score.name, **detector.to_manifest()}
+        """Score, false-alarm rate, temperature and the evidence for them, JSON-ready; ``None`` for a regression."""
+        return self.model_.detection_report()
 
     @property
     def threshold_(self) -> float | None:
-        """Score above which a text is out-of-distribution; ``None`` for a regression. May be set."""
-        detector = self._fitted().system.detector
+        """Score above which a text is out-of-distribution; ``None`` for a regression. Can be set."""
+        detector = self.model_.detector
         return None if detector is None else detector.calibration.threshold
 
     @threshold_.setter
     def threshold_(self, threshold: float) -> None:
-        model = self._fitted()
-        detector = model.detector("threshold_")
-        self._model = model.with_detector(replace(detector, calibration=detector.calibration.with_threshold(threshold)))
+        detector = self.model_.rejecting("threshold_")
+        calibration = detector.calibration.with_threshold(threshold)
+        self._model = self.model_.with_detector(replace(detector, calibration=calibration))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def _fitted(self) -> Model:
-        if not hasattr(self, "_model"):
-            raise MaskerError("this classifier is not trained yet; call fit(texts, labels) or MaskerClassifier.load")
-        return self._model
+
+def _check_lengths(texts: Sequence[Text], labels: Sequence[Any]) -> None:
+    if len(texts) != len(labels):
+        raise DataError(f"there must be one label for each text; got {len(texts)} texts and {len(labels)} labels")

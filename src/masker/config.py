@@ -1,7 +1,7 @@
 """Every setting and every default, in one place.
 
-A :class:`Settings` object is built from defaults, then a preset, then a file, then ``section.key=value`` overrides;
-whoever comes later wins. All problems found are reported together, one line each.
+:class:`Settings` are built from defaults, a preset, a file, and ``section.key=value`` overrides; later ones win. All
+problems are reported together, one line each.
 """
 
 from __future__ import annotations
@@ -12,59 +12,46 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from masker.errors import ConfigError, did_you_mean
+from masker.registry import METHODS, SCORES, Registry
 
 Head = Literal["one-vs-rest", "multi-class", "regression"]
-Method = Literal["masker", "vanilla", "residual", "openmax", "doc", "ocsvm", "linear"]
-
-#: The heads that a method can have; where 1-vs-rest is not among them, the first is taken when none is named.
-METHOD_HEADS: dict[Method, tuple[Head, ...]] = {
-    "masker": ("one-vs-rest", "multi-class", "regression"),
-    "vanilla": ("one-vs-rest", "multi-class", "regression"),
-    "residual": ("one-vs-rest", "multi-class"),
-    "openmax": ("multi-class",),
-    "doc": ("one-vs-rest",),
-    "ocsvm": ("multi-class",),
-    "linear": ("multi-class",),
-}
-#: Methods that train no network: a linear classifier on vectors that are computed once.
-LINEAR_METHODS: tuple[Method, ...] = ("ocsvm", "linear")
-#: Methods that are trained with keywords.
-KEYWORD_METHODS: tuple[Method, ...] = ("masker", "residual")
-#: Out-of-distribution scores; see docs/scores.md. ``auto`` joins several, chosen on held-out documents.
-ScoreName = Literal[
-    "auto", "max-prob", "max-logit", "energy", "entropy",
-    "mahalanobis", "mahalanobis-mean", "mahalanobis-layers", "mahalanobis-middle",
-    "scaled-mahalanobis", "scaled-mahalanobis-mean", "scaled-mahalanobis-layers", "scaled-mahalanobis-middle",
-    "relative-mahalanobis", "relative-mahalanobis-mean", "relative-mahalanobis-layers", "relative-mahalanobis-middle",
-    "knn", "knn-mean", "knn-layers", "knn-middle", "knn-frozen", "vim", "vim-mean",
-]  # fmt: skip
-#: Methods that have a score of their own; the others can have any.
-METHODS_WITH_SCORE: tuple[Method, ...] = ("openmax", "doc", "ocsvm", "linear")
-#: Methods whose authors give a rule of their own for rejecting a document.
-METHODS_WITH_RULE: tuple[Method, ...] = ("doc", "ocsvm")
 
 #: Training as in the paper, where a default of ours differs.
 _PAPER: dict[str, dict[str, Any]] = {
     "masking": {"context": "mask"},
-    "training": {"warm_start": False, "averaged_share": 0.0},
+    "training": {"averaged_share": 0.0},
 }
-#: The same with the paper's regulariser weights for its two kinds of task (section "Experimental setup").
+#: And the paper's regularizer weights for its two kinds of task (section "Experimental setup").
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "ood": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-3}, **_PAPER},
     "cross-domain": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-4}, **_PAPER},
 }
 
-#: Epochs when the user names none: the paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many. Going on
-#: from the vanilla stage, or with averaged weights, MASKER takes as many as vanilla.
+#: Default epochs. The paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many; with averaged weights
+#: MASKER needs no more than vanilla.
 VANILLA_EPOCHS = 3
 MASKER_EPOCHS = 6
-#: Share of the last steps whose weights are averaged when the user names none; MASKER only.
+#: Default share of the last steps whose weights are averaged, for methods that average.
 AVERAGED_SHARE = 0.5
-#: A convolutional network is trained from scratch, and a pass over the data costs little.
+#: A convolutional network is trained from scratch, and an epoch costs little.
 CONVOLUTION_EPOCHS = 10
+
+#: Settings of earlier versions that model folders may still hold; they are ignored.
+_RETIRED = {"training": ("warm_start",)}
+
+
+def _registered(registry: Registry[Any]) -> AfterValidator:
+    """Check that a name is registered; reading the registry is what finds plug-ins."""
+
+    def check(name: str) -> str:
+        if name != "auto" and name not in registry:
+            raise ValueError(f"must be one of {', '.join(registry)}")
+        return name
+
+    return AfterValidator(check)
 
 
 class _Section(BaseModel):
@@ -83,12 +70,12 @@ class DataSettings(_Section):
     where: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
     skip_invalid: bool = False
     validation_fraction: float = Field(default=0.1, gt=0.0, lt=1.0)
-    #: Share of the validation documents that choose neither checkpoint nor score and only calibrate the rejection.
+    #: Share of the held-out documents that choose neither checkpoint nor score, and only calibrate the rejection.
     calibration_share: float = Field(default=0.5, ge=0.0, lt=1.0)
 
 
 class ModelSettings(_Section):
-    """Which encoder, which head, how much of a document it sees."""
+    """Encoder, head, and how much of a document it reads."""
 
     backbone: str = "minilm"
     head: Head = "one-vs-rest"
@@ -100,7 +87,7 @@ class ModelSettings(_Section):
 
 
 class KeywordSettings(_Section):
-    """How the keyword set is chosen. ``source`` is a scheme of the paper or a file of the user's words."""
+    """How the keyword set is chosen. ``source`` is a scheme by name, or a file of words."""
 
     source: str = "attention"
     per_class: int = Field(default=10, ge=1)
@@ -108,14 +95,14 @@ class KeywordSettings(_Section):
     class_balanced: bool = False
     exclude_stop_words: bool = False
     exclude_punctuation: bool = False
-    #: A trained model folder whose attention is read; without it a vanilla stage is trained first.
+    #: A model folder whose attention is read; without it a vanilla stage is trained first.
     attention_model: str | None = None
 
 
 class MaskingSettings(_Section):
-    """The paper's p and q, and what becomes of a masked context word: replaced by the mask token, or left out.
+    """The paper's p and q, and whether masked context words are replaced by the mask token or dropped.
 
-    The paper describes both. Left out is as good or better and costs less; see recipe ``context-form``.
+    The paper describes both. Dropping is as good or better, and cheaper; see recipe ``context-form``.
     """
 
     keyword_mask_prob: float = Field(default=0.5, ge=0.0, le=1.0)
@@ -124,39 +111,37 @@ class MaskingSettings(_Section):
 
 
 class LossSettings(_Section):
-    """The weights of the total loss and the forms its terms may take."""
+    """Weights and variants of the loss terms."""
 
     lambda_mkr: float = Field(default=1e-3, ge=0.0)
     lambda_mer: float = Field(default=1e-3, ge=0.0)
     mkr_reduction: Literal["sum", "mean"] = "sum"
-    #: What MER asks of f_doc where only keywords are left: all classes alike (the paper), or none of them.
+    #: MER's target for f_doc when only keywords are left: all classes alike (the paper), or none of them.
     mer_target: Literal["uniform", "no-class"] = "uniform"
-    #: What to do with the keyword-masked view: reconstruct its keywords (the paper) or classify it (an ablation).
+    #: Use of the keyword-masked view: reconstruct its keywords (the paper), or classify it (an ablation).
     keyword_view: Literal["reconstruct", "augment"] = "reconstruct"
     class_weights: Literal["none", "balanced"] = "none"
 
 
 class TrainingSettings(_Section):
-    """The optimisation."""
+    """Method and optimization."""
 
-    method: Method = "masker"
+    method: Annotated[str, _registered(METHODS)] = "masker"
     epochs: int | None = Field(default=None, ge=1)
-    #: The final model's weights are their mean over this last share of its steps, and the learning rate stays as it is;
-    #: with 0 the rate falls and the best checkpoint is taken. See docs/quality.md.
+    #: Average the weights over this last share of the steps, at a constant learning rate; 0 decays the rate and takes
+    #: the best checkpoint. See docs/quality.md.
     averaged_share: float | None = Field(default=None, ge=0.0, le=1.0)
-    #: Whether MASKER goes on from the vanilla stage instead of starting from the encoder.
-    warm_start: bool = False
-    #: Documents of one batch over all processes together: how many processes train changes the speed, not the result.
+    #: Documents per batch over all processes: their number changes the speed, not the result.
     batch_size: int = Field(default=16, ge=1)
     gradient_accumulation: int = Field(default=1, ge=1)
     learning_rate: float = Field(default=5e-5, gt=0.0)
     embedding_lr_scale: float = Field(default=0.5, ge=0.0)
-    #: New heads start from nothing: at 5e-5 for the encoder they learn at 1e-3, Adam's usual rate for a new layer.
+    #: New heads start from scratch: at 5e-5 for the encoder they learn at 1e-3, Adam's usual rate for a new layer.
     head_lr_scale: float = Field(default=20.0, ge=0.0)
     weight_decay: float = Field(default=0.0, ge=0.0)
     warmup_fraction: float = Field(default=0.1, ge=0.0, le=1.0)
     max_grad_norm: float = Field(default=1.0, ge=0.0)
-    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    precision: Literal["auto", "bf16", "fp16", "fp32"] = "auto"
     seed: int = Field(default=0, ge=0, lt=2**32)
     logging_steps: int = Field(default=10, ge=1)
     report_to: list[str] = Field(default_factory=list)
@@ -165,23 +150,23 @@ class TrainingSettings(_Section):
 class DetectionSettings(_Section):
     """When a document counts as out-of-distribution."""
 
-    score: ScoreName = "auto"
-    #: Training documents that statistics keep for nearest neighbours; classes get equal parts.
+    score: Annotated[str, _registered(SCORES)] = "auto"
+    #: Training documents kept for nearest neighbours, equally many of each class.
     bank: int = Field(default=2000, ge=1)
     neighbours: int = Field(default=1, ge=1)
-    #: Held-out documents that choose a score or set a threshold, at most: more make it no surer, and take memory.
+    #: Most held-out documents that choose a score or set a threshold: more would cost memory and gain nothing.
     held_out: int = Field(default=10_000, ge=1)
-    #: Whether confidence is scaled by a temperature that held-out documents give.
+    #: Whether to scale the confidence by a temperature fitted on held-out documents.
     calibrate_confidence: bool = True
     false_alarm_rate: float = Field(default=0.05, ge=0.0, le=1.0)
-    #: The threshold is set for ``false_alarm_rate``, or by the rule that the method was published with.
+    #: The threshold keeps ``false_alarm_rate``, or follows the rule that the method was published with.
     rule: Literal["false-alarm-rate", "published"] = "false-alarm-rate"
-    #: One threshold for each predicted class that has enough held-out documents, instead of one for all.
+    #: One threshold for each predicted class with enough held-out documents, instead of one for all.
     class_conditional: bool = False
 
 
 class BaselineSettings(_Section):
-    """The comparison systems that are more than a loss; see docs/systems.md."""
+    """Settings of the comparison systems; see docs/systems.md."""
 
     #: The network under OpenMax: the fine-tuned encoder, or the convolutional network of DOC.
     openmax_network: Literal["encoder", "convolution"] = "encoder"
@@ -193,31 +178,31 @@ class BaselineSettings(_Section):
     doc_dropout: float = Field(default=0.5, ge=0.0, lt=1.0)
     doc_alpha: float = Field(default=3.0, ge=0.0)
     ocsvm_features: Literal["tf-idf", "encoder"] = "tf-idf"
-    #: The exact solver takes time and memory quadratic in documents; ``auto`` leaves it above ``ocsvm_exact_limit``.
+    #: The exact solver is quadratic in documents; ``auto`` switches to sgd above ``ocsvm_exact_limit``.
     ocsvm_solver: Literal["auto", "exact", "sgd"] = "auto"
     ocsvm_exact_limit: int = Field(default=10_000, ge=1)
     ocsvm_nu: float = Field(default=0.1, gt=0.0, le=1.0)
-    #: Feature vectors have length 1, so their squared distances lie between 0 and 4.
+    #: Feature vectors have length 1, so squared distances lie between 0 and 4.
     ocsvm_gamma: float = Field(default=1.0, gt=0.0)
     #: Nystroem landmarks of the sgd solver.
     ocsvm_components: int = Field(default=500, ge=1)
 
 
 class AuditSettings(_Section):
-    """How a classifier is audited. No part of :class:`Settings`: an audit trains nothing."""
+    """How a classifier is audited. Not part of :class:`Settings`: an audit trains nothing."""
 
-    #: ``occlusion``, ``attention``, ``frequency``, or a file of words or a model folder whose keywords are taken.
+    #: ``occlusion``, ``attention``, ``frequency``, a file of words, or a model folder with keywords.
     keywords: str = "occlusion"
     per_class: int = Field(default=10, ge=1)
-    #: Documents drawn from the data; half of them give the keywords, the other half is measured.
+    #: Documents drawn from the data; keywords are found on one half and measured on the other.
     documents: int = Field(default=1000, ge=2)
-    #: Whether a masked word is replaced by the mask token or left out.
+    #: Whether masked words are replaced by the mask token or dropped.
     masking: Literal["mask", "drop"] = "drop"
-    #: The shares of the keywords that are masked one after the other.
+    #: The shares of the keywords to mask, one after the other.
     shares: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = (0.25, 0.5, 0.75, 1.0)
-    #: Words of a class that occlusion tries, for each keyword that is wanted.
+    #: Words that occlusion tries per wanted keyword.
     candidates_per_keyword: int = Field(default=5, ge=1)
-    #: Documents that must have a word before it may become a keyword.
+    #: A keyword must occur in this many documents.
     minimum_documents: int = Field(default=2, ge=1)
     examples_per_class: int = Field(default=3, ge=0)
     resamples: int = Field(default=1000, ge=1)
@@ -238,28 +223,29 @@ class Settings(_Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _head_of_the_method(cls, values: Any) -> Any:
-        """A method that has no 1-vs-rest head gets its own when none is named."""
+    def _default_head(cls, values: Any) -> Any:
+        """Without a head, take the first that the method can have."""
         sections = values if isinstance(values, dict) else {}
         training, model = sections.get("training"), sections.get("model", {})
         if isinstance(training, dict) and isinstance(model, dict) and "head" not in model:
-            for method, heads in METHOD_HEADS.items():
-                if training.get("method") == method and "one-vs-rest" not in heads:
-                    return {**values, "model": {**model, "head": heads[0]}}
+            method = training.get("method", "masker")
+            if method in METHODS:
+                return {**values, "model": {**model, "head": METHODS.get(method).heads[0]}}
         return values
 
     @model_validator(mode="after")
     def _check_across_sections(self) -> Settings:
         if self.keywords.source == "random" and self.keywords.class_balanced:
             raise ValueError("keywords.class_balanced has no meaning for keywords.source=random; drop one of the two")
-        method, heads = self.training.method, METHOD_HEADS[self.training.method]
-        if self.model.head not in heads:
+        method = METHODS.get(self.training.method)
+        if self.model.head not in method.heads:
             raise ValueError(
-                f"model.head must be {' or '.join(heads)} for training.method={method}; got '{self.model.head}'"
+                f"model.head must be {' or '.join(method.heads)} for training.method={method.name}; "
+                f"got '{self.model.head}'"
             )
-        if self.detection.score != "auto" and method in METHODS_WITH_SCORE:
+        if self.detection.score != "auto" and method.own_score is not None:
             raise ValueError(
-                f"training.method={method} has a score of its own; got detection.score={self.detection.score}, "
+                f"training.method={method.name} has a score of its own; got detection.score={self.detection.score}, "
                 "so leave it out"
             )
         if self.loss.mer_target == "no-class" and self.model.head == "multi-class":
@@ -267,10 +253,11 @@ class Settings(_Section):
                 "loss.mer_target=no-class needs model.head=one-vs-rest: a softmax always names a class; "
                 "use mer_target=uniform"
             )
-        if self.detection.rule == "published" and method not in METHODS_WITH_RULE:
+        if self.detection.rule == "published" and not method.own_rule:
+            able = ", ".join(name for name, row in METHODS.items() if row.own_rule)
             raise ValueError(
-                f"detection.rule=published needs a method with such a rule ({', '.join(METHODS_WITH_RULE)}); "
-                f"got training.method={method}, so leave detection.rule out"
+                f"detection.rule=published needs a method with such a rule ({able}); "
+                f"got training.method={method.name}, so leave detection.rule out"
             )
         return self
 
@@ -281,31 +268,38 @@ class Settings(_Section):
             return self.training.epochs
         if self.is_convolutional:
             return CONVOLUTION_EPOCHS
-        return MASKER_EPOCHS if self._takes_twice else VANILLA_EPOCHS
+        return MASKER_EPOCHS if self._trains_twice_as_long else VANILLA_EPOCHS
 
     @property
     def is_convolutional(self) -> bool:
-        """Whether the network is DOC's convolutional one instead of a fine-tuned encoder."""
-        method = self.training.method
-        return method == "doc" or (method == "openmax" and self.baselines.openmax_network == "convolution")
+        """Whether the network is DOC's convolution instead of a fine-tuned encoder."""
+        return bool(METHODS.get(self.training.method).convolutional(self))
 
     @property
     def vanilla_stage_epochs(self) -> int:
-        """Epochs of the vanilla model that gives attention keywords."""
-        return (self.epochs + 1) // 2 if self._takes_twice else self.epochs
+        """Epochs of the vanilla model whose attention gives the keywords."""
+        return (self.epochs + 1) // 2 if self._trains_twice_as_long else self.epochs
 
     @property
     def averaged_share(self) -> float:
-        """Share of the last steps of the final model whose weights are averaged."""
+        """Share of the final model's last steps whose weights are averaged."""
         if self.training.averaged_share is not None:
             return self.training.averaged_share
-        return AVERAGED_SHARE if self.training.method == "masker" else 0.0
+        return AVERAGED_SHARE if METHODS.get(self.training.method).averaged else 0.0
 
     @property
-    def _takes_twice(self) -> bool:
-        """Whether MASKER is trained for twice as many epochs as its vanilla stage, as in the paper."""
-        training = self.training
-        return training.method == "masker" and not training.warm_start and self.averaged_share == 0
+    def _trains_twice_as_long(self) -> bool:
+        """Whether the method takes twice the epochs of its vanilla stage, as MASKER does in the paper."""
+        return METHODS.get(self.training.method).averaged and self.averaged_share == 0
+
+
+def stored_settings(content: dict[str, dict[str, Any]]) -> Settings:
+    """The settings of a model folder, without those that no longer exist."""
+    kept = {
+        section: {key: value for key, value in values.items() if key not in _RETIRED.get(section, ())}
+        for section, values in content.items()
+    }
+    return Settings.model_validate(kept)
 
 
 def build_settings(
@@ -314,16 +308,16 @@ def build_settings(
     config_file: str | Path | None = None,
     overrides: list[str] | tuple[str, ...] = (),
 ) -> Settings:
-    """Join preset, file, ``layers`` and ``section.key=value`` overrides (later wins) into checked settings.
+    """Merge preset, file, ``layers`` and ``section.key=value`` overrides into checked settings; later ones win.
 
     Args:
-        layers: Nested ``{section: {key: value}}``; ``None`` values are ignored, so unset options keep the default.
+        layers: Nested ``{section: {key: value}}``; ``None`` values are ignored, so unset options keep their default.
         preset: A name in :data:`PRESETS`.
-        config_file: A YAML or JSON file of the same nested form.
-        overrides: Strings such as ``"loss.lambda_mer=0.01"``; the right side is read as YAML.
+        config_file: A YAML or JSON file of the same structure.
+        overrides: Strings such as ``"loss.lambda_mer=0.01"``; the value is parsed as YAML.
 
     Raises:
-        ConfigError: With one line for every problem found.
+        ConfigError: With one line for every problem.
     """
     merged: dict[str, dict[str, Any]] = {}
     if preset is not None:
@@ -397,4 +391,6 @@ def _explain(problem: Any) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
     if not name:
         return message
-    return f"{name}: {message[0].lower()}{message[1:]}; got {problem['input']!r}"
+    known = message.removeprefix("must be one of ").split(", ") if message.startswith("must be one of ") else ()
+    hint = did_you_mean(str(problem["input"]), known)
+    return f"{name}: {message[0].lower()}{message[1:]}; got {problem['input']!r}{'.' if hint else ''}{hint}"

@@ -1,7 +1,6 @@
-"""The processes of a data-parallel run (``torchrun``, ``accelerate launch``): who is first, and how they agree.
+"""The processes of a data-parallel run (``torchrun``, ``accelerate launch``): rank, broadcast, barrier.
 
-Without a launcher there is one process, and every function here is the plain call. What one process tells the others
-travels as JSON, never as pickle.
+Without a launcher there is one process and no communication. Messages between processes are JSON, never pickle.
 """
 
 from __future__ import annotations
@@ -21,28 +20,28 @@ from masker.errors import MaskerError
 
 T = TypeVar("T")
 
-#: How long a process waits for the others. Long, because one that dies is noticed at once (its connection closes),
-#: and the first one may be busy for a while: downloading, or writing to slow storage.
+#: How long a process waits for the others. Long, because a dead process is noticed at once (its connection closes),
+#: while the first may take its time downloading or writing to slow storage.
 PATIENCE = timedelta(hours=6)
 
 
 def world_size() -> int:
-    """How many processes train together."""
+    """The number of processes in the run."""
     return int(os.environ.get("WORLD_SIZE", "1")) if "LOCAL_RANK" in os.environ else 1
 
 
 def rank() -> int:
-    """The number of this process, from 0."""
+    """The rank of this process, from 0."""
     return int(os.environ.get("RANK", "0")) if world_size() > 1 else 0
 
 
 def is_first() -> bool:
-    """Whether this is the process that reads, writes and talks to the user."""
+    """Whether this is the process that reads, writes and prints."""
     return rank() == 0
 
 
 def broadcast(value: Any, source: int = 0) -> Any:
-    """The JSON-ready ``value`` of process ``source``, in all processes; a collective call."""
+    """Send the JSON-ready ``value`` of rank ``source`` to all processes; a collective call."""
     if world_size() == 1:
         return value
     import torch
@@ -58,30 +57,30 @@ def broadcast(value: Any, source: int = 0) -> Any:
 
 
 def all_reduce(tensor: Any) -> Any:
-    """The sum of a tensor over all processes; a collective call."""
+    """Sum a tensor over all processes; a collective call."""
     if world_size() == 1:
         return tensor
     from torch import distributed
 
-    added = tensor.to(_device(), copy=True)
-    distributed.all_reduce(added)
-    return added.to(tensor.device)
+    total = tensor.to(_device(), copy=True)
+    distributed.all_reduce(total)
+    return total.to(tensor.device)
 
 
 def barrier() -> None:
-    """Go on when all processes are here."""
+    """Wait until all processes get here."""
     if world_size() > 1:
         import torch
 
-        # A barrier of NCCL guesses the device; a sum does not have to.
+        # NCCL's own barrier guesses the device; all_reduce is told which.
         all_reduce(torch.zeros(()))
 
 
 def first_only(work: Callable[[], T]) -> T:
-    """Let the first process do ``work`` and tell the others its JSON-ready result.
+    """Run ``work`` in the first process and broadcast its JSON-ready result.
 
     Raises:
-        MaskerError: In all other processes, when the first one failed (with whatever it failed with).
+        MaskerError: In the other processes, if the first one failed; carries its message.
     """
     if world_size() == 1:
         return work()
@@ -100,10 +99,10 @@ def first_only(work: Callable[[], T]) -> T:
 
 
 def together(work: Callable[[], T]) -> T:
-    """Let every process do ``work``, and none go on alone when another cannot. ``work`` may hold no collective call.
+    """Run ``work`` in every process; if it fails in one, it fails in all. ``work`` must not make collective calls.
 
     Raises:
-        MaskerError: Where the work was done but failed elsewhere; names the process and its error.
+        MaskerError: In processes whose own work succeeded; names a process that failed and its error.
     """
     if world_size() == 1:
         return work()
@@ -129,7 +128,7 @@ def together(work: Callable[[], T]) -> T:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """One folder for all processes, removed at the end; on several machines ``TMPDIR`` has to be storage they share."""
+    """One temporary folder for all processes; with several machines, ``TMPDIR`` must be on shared storage."""
     folder = Path(first_only(lambda: tempfile.mkdtemp(prefix="masker-")))
     try:
         yield folder
@@ -140,21 +139,21 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def is_lost_connection(error: Exception) -> bool:
-    """Whether an error only says that another process is gone; that one knows why."""
+    """Whether an error only reports that another process is gone; that process reports the cause."""
     from torch import distributed
 
     return world_size() > 1 and (isinstance(error, distributed.DistError) or "gloo" in str(error))
 
 
 def shut_down() -> None:
-    """Close the connections to the other processes; at the very end, and before any other way out."""
+    """Close the connections to the other processes; call it last, on every way out."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         distributed.destroy_process_group()
 
 
 def _device() -> Any:
-    """The device that messages between processes go through; the first call connects the processes."""
+    """The device used for communication; the first call connects the processes."""
     import torch
     from accelerate import PartialState
 

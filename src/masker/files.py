@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and their fingerprints."""
+"""Atomic writes, so that a file is complete or absent, and sha256 checksums."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Any
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder; it takes the name ``path`` when the block ends without an error."""
+    """Yield a temporary path in the same folder, which is renamed to ``path`` if the block succeeds."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -23,7 +23,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files that only their owner may read.
+        # mkstemp creates files that only their owner may read.
         temporary.chmod(0o644)
         os.replace(temporary, target)
     finally:
@@ -33,42 +33,47 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_writer(path: str | Path, *, newline: str | None = None) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file that appears under its name only once it is whole."""
+    """Open a UTF-8 text file that appears under its name only once it is complete."""
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline=newline) as file:
         yield file
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a UTF-8 text file atomically."""
     with atomic_writer(path) as file:
         file.write(text)
 
 
 def write_json(path: str | Path, content: Any) -> None:
-    """Write readable JSON, whole or not at all."""
+    """Write indented JSON atomically."""
     write_text(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
 @contextmanager
-def atomic_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty temporary folder that takes the place of ``folder`` when the block ends without an error.
+def atomic_folder(folder: Path, *, keep_existing: bool = False) -> Iterator[Path]:
+    """Yield an empty temporary folder, which takes the place of ``folder`` if the block succeeds.
 
-    A folder of that name is put back if the swap fails, and removed once it has succeeded.
+    An existing folder is restored if the swap fails and deleted if it succeeds. With ``keep_existing``, a folder that
+    another process has finished in the meantime stays and the temporary one is discarded.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         temporary.chmod(0o755)
         yield temporary
-        _swap(temporary, folder)
+        _swap(temporary, folder, keep_existing)
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _swap(new: Path, folder: Path) -> None:
-    if not folder.is_dir():
-        os.replace(new, folder)
+def _swap(new: Path, folder: Path, keep_existing: bool) -> None:
+    if keep_existing or not folder.is_dir():
+        try:
+            os.replace(new, folder)
+        except OSError:
+            if not (keep_existing and folder.is_dir()):
+                raise
         return
     old = new.with_name(f"{new.name}.old")
     os.replace(folder, old)
@@ -81,7 +86,7 @@ def _swap(new: Path, folder: Path) -> None:
 
 
 def file_sha256(*files: Path) -> str:
-    """Fingerprint of the content of files, in this order."""
+    """The checksum of the contents of files, in the given order."""
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as stream:
@@ -91,7 +96,7 @@ def file_sha256(*files: Path) -> str:
 
 
 def folder_sha256(folder: str | Path) -> str:
-    """Fingerprint of a folder: names and contents of all its files."""
+    """The checksum of a folder: names and contents of all files in it."""
     root = Path(folder).expanduser()
     lines = [f"{path.relative_to(root).as_posix()} {file_sha256(path)}" for path in root.rglob("*") if path.is_file()]
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()

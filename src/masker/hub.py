@@ -1,7 +1,6 @@
-"""The Hugging Face hub: whether it can be reached, and the records of its data sets.
+"""The Hugging Face hub: whether it is reachable, and the records of its data sets.
 
-Its libraries repeat a failing request for the better part of a minute, with a warning each time. Behind a firewall that
-is a long wait for a wrong name.
+Its libraries retry a failing request for most of a minute and warn each time, a long wait for a typo behind a firewall.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ PROBE_SECONDS = 4.0
 
 
 def hub_online() -> bool:
-    """Ask the hub once."""
+    """Send the hub one request and report whether it answers."""
     from huggingface_hub import constants, get_session
 
     if constants.HF_HUB_OFFLINE:
@@ -28,13 +27,22 @@ def hub_online() -> bool:
     return True
 
 
+def offline_reason() -> str | None:
+    """Why the hub cannot be reached, or ``None`` if it answers."""
+    from huggingface_hub import constants
+
+    if hub_online():
+        return None
+    return "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"no answer from {constants.ENDPOINT}"
+
+
 @contextlib.contextmanager
 def cache_only_when_offline() -> Iterator[bool]:
-    """Inside, the hub's libraries look only into their caches if the hub does not answer; yields whether it does."""
+    """Restrict the hub's libraries to their caches if the hub does not answer; yields whether it does."""
     from huggingface_hub import constants
 
     reachable = hub_online()
-    # datasets keeps a switch of its own, which matters only where it has been imported.
+    # datasets has a switch of its own, which matters only once it has been imported.
     homes: list[Any] = [constants] + [sys.modules[name] for name in ("datasets.config",) if name in sys.modules]
     before = [home.HF_HUB_OFFLINE for home in homes]
     for home in homes:
@@ -47,9 +55,9 @@ def cache_only_when_offline() -> Iterator[bool]:
 
 
 def table_records(table: Any, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield numbered records of some columns of one split; classes are written out, withheld labels are None."""
+    """Yield numbered records of the given columns of a split, with class names for indices, None if withheld."""
     table = table.select_columns(list(columns))
-    # Only ClassLabel has both; asking by attribute spares an import of datasets here.
+    # Only ClassLabel has both attributes; checking for them avoids importing datasets here.
     names = {key: feature.names for key, feature in table.features.items() if hasattr(feature, "int2str")}
     number = 0
     for batch in table.iter(batch_size=1000):
@@ -58,27 +66,26 @@ def table_records(table: Any, columns: Sequence[str]) -> Iterator[tuple[int, dic
             record = dict(zip(batch, values, strict=True))
             for key, classes in names.items():
                 index = record[key]
-                # -1 is how hub data sets mark a row whose label is withheld.
+                # Hub data sets mark withheld labels with -1.
                 record[key] = classes[index] if index is not None and 0 <= index < len(classes) else None
             yield number, record
 
 
 @contextlib.contextmanager
 def no_progress_bars() -> Iterator[None]:
-    """Inside, datasets draws no bars; those of downloads stay."""
+    """Turn off the progress bars of datasets; those of downloads stay."""
     import datasets
 
-    if datasets.are_progress_bars_disabled():
-        yield
-        return
+    enabled = not datasets.are_progress_bars_disabled()
     datasets.disable_progress_bars()
     try:
         yield
     finally:
-        datasets.enable_progress_bars()
+        if enabled:
+            datasets.enable_progress_bars()
 
 
 def one_line(error: BaseException) -> str:
-    """Return what an error says, in one line that is not too long."""
+    """The message of an error on one line of at most 200 characters."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 200 else text[:197] + "..."

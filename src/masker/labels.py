@@ -1,4 +1,4 @@
-"""Labels: what names a class, what type the user's labels have, and the index of each class."""
+"""Labels: which class or number a raw label stands for, the type of a user's labels, and the index of each class."""
 
 from __future__ import annotations
 
@@ -13,41 +13,57 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-#: From the name of a class back to the user's label, by the type of the labels.
+#: Turns a class name back into the user's label, by the type of the labels.
 LABEL_TYPES: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": "true".__eq__}
 
 
-def as_class_name(value: object) -> str | None:
-    """The class that a raw label names, or ``None`` if it names none."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, (float, Decimal)):
-        # pandas turns a column of integers with a gap into floats: 3.0 means class 3.
-        if not math.isfinite(value):
+def is_missing(label: object) -> bool:
+    """Whether a raw label is absent: None, NaN, blank, or the word ``nan``."""
+    if isinstance(label, str):
+        return label.strip().lower() in ("", "nan")
+    return label is None or (isinstance(label, (float, Decimal)) and math.isnan(label))
+
+
+def as_class_name(label: object) -> str | None:
+    """The class a raw label names, or ``None`` if it names none."""
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    if isinstance(label, int):
+        return str(label)
+    if isinstance(label, (float, Decimal)):
+        if not math.isfinite(label):
             return None
-        return str(int(value)) if value == int(value) else str(value)
-    if isinstance(value, str):
-        name = value.strip()
-        return None if not name or name.lower() == "nan" else name
-    return None
+        # pandas turns an integer column with gaps into floats: 3.0 means class 3.
+        return str(int(label)) if label == int(label) else str(label)
+    return label.strip() if isinstance(label, str) and not is_missing(label) else None
+
+
+def as_number(label: object) -> float | None:
+    """The finite number a raw label stands for (regression), or ``None``."""
+    # To Python, bool is an int and "1_0" a float; nobody means either as a number.
+    if isinstance(label, bool) or not isinstance(label, (int, float, str, Decimal)) or "_" in str(label):
+        return None
+    try:
+        number = float(label)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def class_name(label: object) -> str:
-    """The class that a label of any type names, as it would in a file.
+    """The class named by a label of any type, NumPy scalars included.
 
     Raises:
-        DataError: When it names none.
+        DataError: If it names none.
     """
     name = as_class_name(plain_label(label))
     if name is None:
-        raise DataError(f"label {label!r} names no class; give the text a class, or leave it out")
+        raise DataError(f"label {label!r} does not name a class; label the text or leave it out")
     return name
 
 
 def plain_label(label: object) -> object:
-    """A label as a Python value: NumPy scalars become the int, float, bool or str they hold."""
+    """A label as a plain Python value: NumPy scalars become int, float, bool or str."""
     return label.item() if hasattr(label, "item") and hasattr(label, "dtype") else label
 
 
@@ -58,10 +74,10 @@ def label_type_of(labels: Sequence[object]) -> str:
 
 
 def class_indices(labels: Iterable[object], classes: Sequence[str]) -> npt.NDArray[np.int64]:
-    """(N,) index of each label among the classes.
+    """(N,) index of each label in ``classes``.
 
     Raises:
-        DataError: When a label is not one of the classes.
+        DataError: If a label is not one of the classes.
     """
     import numpy as np
 
@@ -69,5 +85,5 @@ def class_indices(labels: Iterable[object], classes: Sequence[str]) -> npt.NDArr
     names = [class_name(label) for label in labels]
     unknown = next((name for name in names if name not in index), None)
     if unknown is not None:
-        raise DataError(f"label '{unknown}' is none of the model's classes ({', '.join(classes)})")
+        raise DataError(f"label '{unknown}' is not one of the model's classes ({', '.join(classes)})")
     return np.array([index[name] for name in names], dtype=np.int64)

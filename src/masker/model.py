@@ -1,83 +1,204 @@
-"""A trained model: a system, what its outputs are called, and the folder it is kept in."""
+"""Model: a trained classifier with its reject option. Everything else in the package uses this one noun.
+
+::
+
+    model = Model.fit(documents, settings, work)      # or Model.open(folder)
+    judged = model.judge(texts)                       # probabilities, scores, p-values, decisions
+    model = model.calibrate(texts, labels)            # a new promise for new texts, no training
+    model.save(folder)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from masker.config import METHODS_WITH_SCORE, DetectionSettings, Settings, build_settings
-from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE
+from masker.config import Settings, stored_settings
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, Judgement
+from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.fitting import DetectorFitter
-from masker.detection.score import AUTO
+from masker.detection.prediction import Prediction
+from masker.detection.recalibration import choosing_split, recalibrated_settings
 from masker.detection.trade_off import best_rate, trade_off
+from masker.documents import Documents, check_classes
 from masker.documents.encoding import Encoded, encode
-from masker.documents.splits import validation_split
-from masker.documents.texts import Text, split_pairs
+from masker.documents.texts import Text, split_pairs, texts_of
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
-from masker.inference.backend import document_outputs
+from masker.inference.backend import Backend, open_backend
+from masker.inference.batching import Advance
+from masker.inference.linear_backend import LINEAR_TENSORS, open_linear_backend
 from masker.inference.outputs import Outputs
+from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
-from masker.labels import class_name
-from masker.modeling.model_folder import load_manifest, save_folder, update_folder
-from masker.systems import System, detector_tensors, open_system
-
-Advance = Callable[[int], None]
+from masker.labels import LABEL_TYPES, class_indices, class_name
+from masker.modeling.backbone import load_tokenizer
+from masker.modeling.model_folder import ModelFolder, load_manifest, save_folder, update_folder
+from masker.provenance import provenance
+from masker.registry import METHODS, SCORES
+from masker.training.run import TrainingRun
+from masker.training.work_folder import work_folder
 
 
 @dataclass(frozen=True)
 class Model:
-    """Everything that a model folder holds.
+    """A trained model.
 
     Attributes:
-        system: Tokenizer, network and detector.
-        settings: All settings it was trained with.
+        tokenizer: The backbone's tokenizer.
+        max_length: Longest row in tokens.
+        backend: Runs the network.
+        detector: Turns its outputs into confidence, score and decision; ``None`` for a regression.
+        settings: All settings it was trained and calibrated with.
         classes: Class names in the order of the outputs; empty for a regression.
-        label_type: What the user's labels were: ``str``, ``int``, ``float`` or ``bool``.
+        label_type: Type of the user's labels: ``str``, ``int``, ``float`` or ``bool``.
         pairs: Whether its inputs are pairs of texts.
-        provenance: Where it comes from.
+        keywords: The keywords it was trained with, if any.
+        validation: Accuracy (or Pearson correlation) on the validation documents.
+        provenance: Data, seed, versions and machine it comes from.
     """
 
-    system: System
+    tokenizer: Any
+    max_length: int
+    backend: Backend
+    detector: Detector | None
     settings: Settings
     classes: list[str]
-    label_type: str
-    pairs: bool
-    provenance: dict[str, Any]
+    label_type: str = "str"
+    pairs: bool = False
+    keywords: KeywordSet | None = None
+    validation: dict[str, float] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    # Training and opening -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def fit(
+        cls,
+        documents: Documents,
+        settings: Settings,
+        work: Path,
+        *,
+        label_type: str = "str",
+        device: str = "auto",
+        restart: bool = False,
+    ) -> Model:
+        """Train a model.
+
+        Args:
+            documents: Labelled documents.
+            settings: All settings.
+            work: Folder with what an interrupted run needs to resume. It is checked to belong to the same documents
+                and settings, and left for the caller to remove once the model is saved.
+            label_type: Type of the user's labels.
+            device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+            restart: Discard an unfinished run in ``work``.
+
+        Raises:
+            ConfigError: When ``work`` holds another unfinished run, or a setting does not fit.
+            DataError: When the documents cannot train a classifier.
+        """
+        classes: list[str] = []
+        if settings.model.head != "regression":
+            check_classes(documents)
+            classes = sorted(documents.class_names, key=LABEL_TYPES[label_type])
+        seed = settings.training.seed
+        origin = provenance(seed=seed, data=documents.name, data_sha256=documents.fingerprint(), rows=len(documents))
+        with work_folder(work, documents, settings, restart=restart):
+            run = TrainingRun(documents, classes, settings, work, device)
+            backend = METHODS.get(settings.training.method).train(run)
+            detector = None
+            if classes:
+                fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
+                detector = fitter.fit(run.data.train, run.data.validation, run.data.calibration, run.train_outputs)
+        run.tokenizer.model_max_length = run.max_length
+        pairs = documents.pairs is not None
+        return cls(
+            run.tokenizer, run.max_length, backend, detector, settings, classes,
+            label_type, pairs, run.keywords, run.validation, origin,
+        )  # fmt: skip
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path,
+        backend: str | None = None,
+        device: str = "auto",
+        score: str | None = None,
+        false_alarm_rate: float | None = None,
+    ) -> Model:
+        """Open a folder that :meth:`save`, ``masker train`` or ``masker export`` wrote.
+
+        Args:
+            folder: The model folder.
+            backend: ``torch``, ``torch-bf16``, or ``onnx`` and ``onnx-int8`` after an export; ``None`` takes torch
+                unless the folder was exported without its weights.
+            device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+            score: Another out-of-distribution score, calibrated on the same held-out documents.
+            false_alarm_rate: Another rate.
+
+        Raises:
+            ConfigError: When there is no such backend or device, or the model does not have that score.
+            ModelError: When the folder is missing, not ours, damaged, not exported for ``backend``, or has a pickle.
+        """
+        stored = load_manifest(folder)
+        manifest = stored.manifest
+        try:
+            _check_names(manifest)
+            settings = stored_settings(manifest["settings"])
+            keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
+            named = manifest["classes"], manifest["label_type"], manifest["pairs"], keywords, manifest["validation"]
+            origin = manifest["provenance"]
+            _ = manifest["score"], manifest["threshold"]
+        except (KeyError, TypeError, ValueError, ConfigError) as error:
+            raise ModelError(
+                f"masker.json in '{folder}' is damaged ({error!r}); restore or retrain the model"
+            ) from None
+        path = Path(folder).expanduser()
+        tokenizer = load_tokenizer(str(path))
+        try:
+            detector = None
+            if settings.model.head != "regression":
+                arrays = {name: tensor.numpy() for name, tensor in stored.tensors.items()}
+                detector = Detector.from_stored(manifest, arrays, settings)
+            opened = open_backend
+            if not METHODS.get(settings.training.method).fine_tuned:
+                opened = open_linear_backend
+            network = opened(path, tokenizer, backend=backend, device=device, tensors=stored.tensors)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
+        model = cls(tokenizer, manifest["max_length"], network, detector, settings, *named, origin)
+        if score is None and false_alarm_rate is None:
+            return model
+        return model.adjusted(score=score, false_alarm_rate=false_alarm_rate)
+
+    # Use ------------------------------------------------------------------------------------------------------------
 
     @property
     def is_regression(self) -> bool:
         """Whether it predicts numbers instead of classes."""
         return self.settings.model.head == "regression"
 
-    def detector(self, purpose: str = "this") -> Detector:
+    def rejecting(self, purpose: str = "this") -> Detector:
         """The detector.
 
         Raises:
-            MaskerError: When the model is a regression; says what ``purpose`` needs.
+            MaskerError: When the model is a regression; names what needs classes.
         """
-        if self.system.detector is None:
+        if self.detector is None:
             raise MaskerError(f"{purpose} needs classes, and this model is a regression; use predict")
-        return self.system.detector
-
-    def with_detector(self, detector: Detector, detection: DetectionSettings | None = None) -> Model:
-        """The same model with another detector and, if they change, the settings that describe it."""
-        settings = self.settings.model_copy(update={} if detection is None else {"detection": detection})
-        return replace(self, system=replace(self.system, detector=detector), settings=settings)
-
-    # Use ------------------------------------------------------------------------------------------------------------
+        return self.detector
 
     def encode(self, texts: Sequence[Text]) -> Encoded:
         """Token ids of texts.
 
         Raises:
-            DataError: When they are pairs and the model wants single texts, or the other way round.
+            DataError: When they are pairs and the model wants single texts, or vice versa.
         """
         first, pairs = split_pairs(texts)
         if not first:
@@ -87,27 +208,103 @@ class Model:
             raise DataError(f"this model was trained on {expected}; the input is of the other kind")
         model = self.settings.model
         return encode(
-            self.system.tokenizer,
+            self.tokenizer,
             first,
             pairs,
-            self.system.max_length,
+            self.max_length,
             windows=model.long_documents == "windows",
             window_overlap=model.window_overlap,
         )
 
+    def encode_labelled(self, texts: Sequence[Text], labels: Sequence[Any]) -> Encoded:
+        """Token ids of texts, with class indices."""
+        encoded = self.encode(texts)
+        return replace(encoded, labels=class_indices(labels, self.classes)[encoded.document])
+
     def outputs(self, texts: Sequence[Text], advance: Advance | None = None, kinds: Sequence[str] = ()) -> Outputs:
-        """Logits of texts and features of these kinds: all that a score is made of."""
+        """Logits of texts, and features of these kinds: all that a score reads."""
         encoded = self.encode(texts)
         if not len(encoded):
-            return Outputs(np.empty((0, self.system.scorer.n_outputs), dtype=np.float32))
-        return document_outputs(self.system.scorer, encoded, self.settings.model.window_pooling, advance, kinds=kinds)
+            return Outputs(np.empty((0, self.backend.n_outputs), dtype=np.float32))
+        return document_outputs(self.backend, encoded, self.settings.model.window_pooling, advance, kinds=kinds)
 
     def judge(self, texts: Sequence[Text], advance: Advance | None = None) -> Judgement:
-        """Probabilities, scores, p-values and decisions, from one pass."""
-        detector = self.detector()
+        """Probabilities, scores, p-values and decisions, in one pass."""
+        detector = self.rejecting()
         return detector.judge(self.outputs(texts, advance, detector.score.features))
 
+    def labels_of(self, indices: Any) -> list[Any]:
+        """The user's labels of class indices."""
+        convert = LABEL_TYPES[self.label_type]
+        names = [convert(name) for name in self.classes]
+        return [names[index] for index in indices]
+
+    def predict(self, texts: Sequence[Text], advance: Advance | None = None) -> list[Prediction]:
+        """Label, confidence, p-value, score and decision for each text, in one pass."""
+        if self.is_regression:
+            logits = self.outputs(texts, advance).logits
+            return [Prediction(float(value), None, None, None, None) for value in logits[:, 0]]
+        judged = self.judge(texts, advance)
+        labels = self.labels_of(judged.predicted)
+        columns = (labels, judged.probabilities.max(axis=1), judged.p_values, judged.scores, judged.rejected)
+        return [
+            Prediction(label, float(confidence), float(p_value), float(score), bool(out))
+            for label, confidence, p_value, score, out in zip(*columns, strict=True)
+        ]
+
+    def evaluate(
+        self,
+        test: Documents,
+        ood: dict[str, Documents] | None = None,
+        *,
+        resamples: int = 1000,
+        advance: Advance | None = None,
+    ) -> dict[str, Any]:
+        """Measure the model on labelled test documents and on named sets of out-of-distribution documents.
+
+        Returns:
+            A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % bootstrap interval.
+        """
+        assert test.labels is not None
+        seed = self.settings.training.seed
+        resampling = Resampling(resamples, seed)
+        if self.is_regression:
+            if ood:
+                raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
+            logits = self.outputs(texts_of(test), advance).logits
+            gold = [float(label) for label in test.labels]
+            figures = evaluate_regression(logits, gold, resampling)
+        else:
+            figures = evaluate_classification(
+                self.rejecting(),
+                self.classes,
+                self.judge(texts_of(test), advance),
+                class_indices(test.labels, self.classes),
+                {name: self.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()},
+                resampling,
+            )
+        origin = provenance(seed=seed, data_sha256=test.fingerprint(), trained=self.provenance)
+        return {"test": test.name, "documents": len(test), **figures, "provenance": origin}
+
     # Calibration ----------------------------------------------------------------------------------------------------
+
+    def with_detector(self, detector: Detector, settings: Settings | None = None) -> Model:
+        """The same model with another detector, and the settings that it was calibrated with."""
+        return replace(self, detector=detector, settings=settings or self.settings)
+
+    def adjusted(
+        self, score: str | None = None, false_alarm_rate: float | None = None, class_conditional: bool | None = None
+    ) -> Model:
+        """The same model with another score or decision rule, calibrated on the same held-out documents.
+
+        ``None`` keeps what the model has.
+
+        Raises:
+            ConfigError: When the model does not have that score, or a value is out of range.
+        """
+        detector = self.rejecting("another score or false-alarm rate")
+        changed, detection = detector.adjusted(self.settings, score, false_alarm_rate, class_conditional)
+        return self.with_detector(changed, self.settings.model_copy(update={"detection": detection}))
 
     def calibrate(
         self,
@@ -119,198 +316,121 @@ class Model:
         class_conditional: bool | None = None,
         statistics: tuple[Sequence[Text], Sequence[Any]] | None = None,
     ) -> Model:
-        """The same network with a detector that is calibrated on new in-distribution texts.
+        """The same network with a detector calibrated on new in-distribution texts.
 
         Args:
-            texts: New texts, none of which it was trained on.
-            labels: Their classes, for the confidence and for the choice of ``auto``; ``None`` leaves both as they are.
-            score: Another score; ``auto`` is made up anew on one part of the texts and calibrated on the other.
+            texts: New texts that the model was not trained on.
+            labels: Their classes, for the confidence and the choice of ``auto``; ``None`` leaves both unchanged.
+            score: Another score; ``auto`` is chosen anew on one part of the texts and calibrated on the other.
             false_alarm_rate: Another rate.
             class_conditional: Another rule.
-            statistics: Labelled training texts that statistics of the score are gathered from.
+            statistics: Labelled training texts, to gather the score's statistics from.
 
         Raises:
             ConfigError: When the model cannot have that score, or a value is out of range.
-            DataError: When there are too few texts, or a label is none of the model's classes.
+            DataError: When there are too few texts, or a label is not one of the model's classes.
             ModelError: When the score needs statistics that the model does not have.
         """
-        detector = self.detector("calibrate")
-        settings = _recalibrated(self.settings, detector, score, false_alarm_rate, class_conditional)
-        own = settings.training.method in METHODS_WITH_SCORE
+        detector = self.rejecting("calibrate")
+        settings = recalibrated_settings(self.settings, detector.score.name, score, false_alarm_rate, class_conditional)
+        own = METHODS.get(settings.training.method).own_score is not None
         if own and statistics is not None:
             raise ConfigError(f"statistics: method {settings.training.method} has a score of its own; leave them out")
-        fitter = DetectorFitter(self.system.scorer, self.system.tokenizer, self.system.keywords, settings)
-        chosen_anew = not own and settings.detection.score == AUTO and (score == AUTO or statistics is not None)
-        held_out, choosing = self._parts(list(texts), labels, settings, choose=chosen_anew)
-        known = None if statistics is None else self._labelled(*statistics)
+        if not len(texts):
+            raise DataError("calibrate: there is no text; give held-out texts of the model's classes")
+        known = None if statistics is None else self.encode_labelled(*statistics)
         if statistics is not None and {class_name(label) for label in statistics[1]} != set(self.classes):
-            raise DataError("statistics: every class of the model must have a text among them; some have none")
-        return self.with_detector(fitter.recalibrate(detector, held_out, choosing, known), settings.detection)
+            raise DataError("statistics: every class of the model needs at least one text; some have none")
+        held_out = self.encode(texts) if labels is None else self.encode_labelled(texts, labels)
+        choosing = None
+        if not own and settings.detection.score == "auto" and (score == "auto" or statistics is not None):
+            rows = choosing_split(labels, len(texts), settings)
+            choosing, held_out = (
+                self.encode_labelled([texts[row] for row in part], [(labels or [])[row] for row in part])
+                for part in rows
+            )
+        fitter = DetectorFitter(self.backend, self.tokenizer, self.keywords, settings)
+        return self.with_detector(fitter.recalibrate(detector, held_out, choosing, known), settings)
 
     def at_operating_point(
         self, ood_texts: Sequence[Text], highest: float | None = None
     ) -> tuple[Model, list[dict[str, Any]]]:
-        """The same model with the false-alarm rate that fits examples of out-of-distribution texts best.
+        """The same model at the false-alarm rate that suits examples of out-of-distribution texts best.
 
         Args:
             ood_texts: The examples.
-            highest: The rate may not exceed this; ``None``: a half.
+            highest: Upper limit of the rate; ``None`` is one half.
 
         Returns:
-            The model, and what other rates would cost and catch; see :mod:`masker.detection.trade_off`.
+            The model, and what other rates would cost and catch (:mod:`masker.detection.trade_off`).
         """
-        detector = self.detector("ood_examples")
+        detector = self.rejecting("ood_examples")
         if not len(ood_texts):
-            raise DataError("ood_examples: there is no text among them; give at least one")
+            raise DataError("ood_examples: there is no text; give at least one")
         judged, held_out = self.judge(ood_texts), len(detector.calibration.scores)
 
         def rule_at(rate: float) -> Calibration:
-            return detector.adjusted(self.settings, false_alarm_rate=rate)[0].calibration
+            return self.adjusted(false_alarm_rate=rate).rejecting().calibration
 
         rate = best_rate(rule_at, held_out, judged.scores, judged.predicted, highest)
         rows = trade_off(rule_at, held_out, judged.scores, judged.predicted, rate)
-        return self.with_detector(*detector.adjusted(self.settings, false_alarm_rate=rate)), rows
+        return self.adjusted(false_alarm_rate=rate), rows
 
-    def _parts(
-        self, texts: Sequence[Text], labels: Sequence[Any] | None, settings: Settings, *, choose: bool
-    ) -> tuple[Encoded, Encoded | None]:
-        """Texts to calibrate on and, where a score is to be chosen, others to choose it on."""
-        if not len(texts):
-            raise DataError("calibrate: there is no text; give held-out texts of the model's classes")
-        if not choose:
-            return (self.encode(texts) if labels is None else self._labelled(texts, labels)), None
-        if labels is None:
-            raise DataError("calibrate: score 'auto' is chosen on labelled texts; add a label column, or leave it out")
-        if len(texts) < 2 * MIN_DOCUMENTS_TO_CHOOSE:
-            raise DataError(
-                f"calibrate: score 'auto' takes at least {2 * MIN_DOCUMENTS_TO_CHOOSE} labelled texts, half of them "
-                f"to choose it on; got {len(texts)}"
-            )
-        share, names = settings.data.calibration_share or 0.5, [class_name(label) for label in labels]
-        parts = validation_split(names, share, settings.training.seed)
-        if len(parts[0]) < MIN_DOCUMENTS_TO_CHOOSE or not parts[1]:
-            raise DataError(
-                f"calibrate: score 'auto' is chosen on one part of the texts and calibrated on the other, here "
-                f"{len(parts[0])} and {len(parts[1])}, as a class of one text is not parted; give more of each class"
-            )
-        choosing, held_out = (
-            self._labelled([texts[row] for row in rows], [names[row] for row in rows]) for rows in parts
-        )
-        return held_out, choosing
+    def detection_report(self) -> dict[str, Any] | None:
+        """Score, false-alarm rate, temperature and the evidence for them, JSON-ready; ``None`` for a regression."""
+        if self.detector is None:
+            return None
+        return {"score": self.detector.score.name, **self.detector.to_manifest()}
 
-    def _labelled(self, texts: Sequence[Text], labels: Sequence[Any]) -> Encoded:
-        """Texts with class indices."""
-        index = {name: place for place, name in enumerate(self.classes)}
-        names = [class_name(label) for label in labels]
-        unknown = next((name for name in names if name not in index), None)
-        if unknown is not None:
-            raise DataError(f"label '{unknown}' is none of the model's classes ({', '.join(self.classes)})")
-        encoded = self.encode(texts)
-        numbers = np.array([index[name] for name in names], dtype=np.int64)
-        return replace(encoded, labels=numbers[encoded.document])
+    # Saving ---------------------------------------------------------------------------------------------------------
 
-    # Persistence ----------------------------------------------------------------------------------------------------
-
-    @property
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """What ``masker.safetensors`` holds beside what the network needs."""
-        detector = self.system.detector
-        return self.system.tensors | ({} if detector is None else detector_tensors(detector))
-
-    def manifest(self) -> dict[str, Any]:
-        """What ``masker.json`` holds."""
-        detector, keywords = self.system.detector, self.system.keywords
-        return {
-            "label_type": self.label_type,
-            "classes": self.classes,
-            "pairs": self.pairs,
-            "max_length": self.system.max_length,
-            "score": None if detector is None else detector.score.name,
-            "threshold": None if detector is None else detector.calibration.threshold,
-            "detection": None if detector is None else detector.to_manifest(),
-            "validation": self.system.validation_metric,
-            "keywords": None if keywords is None else keywords.to_json(),
-            "settings": self.settings.model_dump(),
-            "provenance": self.provenance,
-        }
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the model folder.
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the model folder, which plain transformers opens too.
 
         Raises:
             ConfigError: When it exists and may not be overwritten, or cannot be written.
             ModelError: When the backend does not hold the weights.
         """
-        weights = self.system.scorer.weights()
+        weights = self.backend.weights()
         if weights is None:
             raise ModelError(
-                "this backend does not hold the full weights; load the model with backend='torch' to save it"
+                "this backend does not hold the full weights; open the model with backend='torch' to save it"
             )
-        return save_folder(
-            path,
-            weights.native,
-            self.system.tokenizer,
-            self.manifest(),
-            {**self.tensors, **weights.tensors},
-            weights.pretrained,
-            overwrite=overwrite,
-        )
+        return save_folder(folder, weights.native, self.tokenizer, self._content(weights.tensors), overwrite=overwrite)
 
-    def save_detector(self, path: str | Path) -> Path:
-        """Write the detector into the model folder that this model was loaded from, and nothing else."""
-        stored = load_manifest(path).tensors
-        # A linear classifier lies in the same file as the detector.
-        linear = {name: tensor for name, tensor in stored.items() if name.startswith(("linear.", "features."))}
-        return update_folder(path, self.manifest(), {**self.tensors, **linear})
+    def save_detector(self, folder: str | Path) -> Path:
+        """Write the detector into the model folder this model was opened from; the network's files stay."""
+        stored = load_manifest(folder).tensors
+        # A linear classifier is stored in the same file as the detector, and so is the token head.
+        kept = {name: tensor for name, tensor in stored.items() if name.startswith((*LINEAR_TENSORS, "token_head."))}
+        return update_folder(folder, self._content(kept))
 
-    @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        backend: str | None = None,
-        score: str | None = None,
-        false_alarm_rate: float | None = None,
-    ) -> Model:
-        """Open a model folder; see :meth:`masker.classifier.MaskerClassifier.load`."""
-        stored = load_manifest(path)
-        manifest = stored.manifest
-        try:
-            settings = Settings.model_validate(manifest["settings"])
-            keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
-            named = manifest["classes"], manifest["label_type"], manifest["pairs"], manifest["provenance"]
-            validation = manifest["validation"]
-            _ = manifest["score"], manifest["threshold"]
-        except (KeyError, TypeError, ValueError, MaskerError) as error:
-            raise ModelError(f"masker.json in '{path}' is damaged ({error!r}); restore or retrain the model") from None
-        try:
-            system = open_system(path, stored, settings, backend)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"the statistics in '{path}' are damaged ({error!r}); restore or retrain it") from None
-        model = cls(replace(system, keywords=keywords, validation_metric=validation), settings, *named)
-        if score is None and false_alarm_rate is None:
-            return model
-        detector = model.detector("another score or false-alarm rate")
-        return model.with_detector(*detector.adjusted(settings, score=score, false_alarm_rate=false_alarm_rate))
+    def _content(self, network: dict[str, torch.Tensor]) -> ModelFolder:
+        detector = self.detector
+        statistics = {} if detector is None else detector.to_arrays()
+        tensors = {name: torch.from_numpy(np.array(array)) for name, array in statistics.items()}
+        manifest = {
+            "label_type": self.label_type,
+            "classes": self.classes,
+            "pairs": self.pairs,
+            "max_length": self.max_length,
+            "score": None if detector is None else detector.score.name,
+            "threshold": None if detector is None else detector.calibration.threshold,
+            "detection": None if detector is None else detector.to_manifest(),
+            "validation": self.validation,
+            "keywords": None if self.keywords is None else self.keywords.to_json(),
+            "settings": self.settings.model_dump(),
+            "provenance": self.provenance,
+        }
+        return ModelFolder(manifest, {**tensors, **network})
 
 
-def _recalibrated(
-    settings: Settings,
-    detector: Detector,
-    score: str | None,
-    false_alarm_rate: float | None,
-    class_conditional: bool | None,
-) -> Settings:
-    """Settings with what was asked for in the place of what was there."""
-    own = settings.training.method in METHODS_WITH_SCORE
-    if own and score not in (None, detector.score.name):
-        raise ConfigError(f"score: method {settings.training.method} has one of its own; leave --score out")
-    before = settings.detection
-    # Who asks for a rate wants that one, and no longer the published threshold.
-    rule = before.rule if false_alarm_rate is None else "false-alarm-rate"
-    changes: dict[str, Any] = {
-        "rule": rule,
-        "score": before.score if own else score or detector.score.name,
-        "false_alarm_rate": before.false_alarm_rate if false_alarm_rate is None else false_alarm_rate,
-        "class_conditional": before.class_conditional if class_conditional is None else class_conditional,
-    }
-    return build_settings(settings.model_dump(), {"detection": changes})
+def _check_names(manifest: dict[str, Any]) -> None:
+    """Tell a score or method that this installation lacks from a damaged folder."""
+    score, method = manifest["settings"]["detection"]["score"], manifest["settings"]["training"]["method"]
+    for what, name, known in (("score", score, (*SCORES, "auto")), ("method", method, tuple(METHODS))):
+        if name not in known:
+            raise ModelError(
+                f"the model uses the {what} '{name}', which this installation does not have; install the plug-in that "
+                "provides it, or retrain the model"
+            )

@@ -1,4 +1,4 @@
-"""Progress bars on stderr: stdout is for data."""
+"""Progress bars on stderr, because stdout is for data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from masker import distributed
 
 
 def progress_bar(total: int | None, title: str, unit: str = "it") -> Any:
-    """A bar on stderr of the first process; where nobody watches (no terminal) it writes a line only now and then."""
+    """A bar on the stderr of the first process; without a terminal it prints a line every 15 seconds at most."""
     interactive = sys.stderr.isatty()
     return tqdm(
         total=total,

@@ -1,4 +1,4 @@
-"""Where a result comes from: versions, machine, time, seed."""
+"""Where a result comes from: software versions, machine, time, source commit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ("masker", "torch", "transformers", "accelerate", "tokenizers", "num
 
 
 def provenance(**extra: Any) -> dict[str, Any]:
-    """A JSON-ready record of the software and the machine, plus whatever the caller adds (seed, data fingerprint…)."""
+    """A JSON-ready record of software and machine, plus what the caller adds, such as seed or data fingerprint."""
     versions = {}
     for package in _PACKAGES:
         try:
@@ -33,10 +33,10 @@ def provenance(**extra: Any) -> dict[str, Any]:
 
 @cache
 def source_commit() -> str | None:
-    """The commit of this package's source, with a mark when it has local changes; ``None`` for an installed one."""
+    """The commit of this package's source, marked if it has local changes; ``None`` for an installed package."""
     here = Path(__file__)
     try:
-        # Asking for this very file keeps us from naming the commit of some other repository around site-packages.
+        # Asking for this very file rules out the commit of some other repository that contains site-packages.
         _git(here.parent, "ls-files", "--error-unmatch", here.name)
         commit = _git(here.parent, "rev-parse", "HEAD").strip()
         changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no", ".").strip()

@@ -57,7 +57,7 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         self._fill()
-        return name in self._entries
+        return isinstance(name, str) and name in self._entries
 
     def __iter__(self) -> Iterator[str]:
         self._fill()

@@ -1,4 +1,4 @@
-"""Classifiers whose reliance on keywords is known, and tiny ones of every family."""
+"""Classifiers with a known reliance on keywords, and tiny ones of every family."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import torch
 from transformers import AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from masker.audit.audited_model import as_audited
+from masker.audit.hiding import answer_documents
+from masker.audit.words import Vocabulary
 from masker.documents import Documents
 from masker.modeling.backbone import load_tokenizer
 from tests.conftest import _TOPICS, make_corpus
 
 TOPICS = _TOPICS
 CLASSES = sorted(TOPICS)
+#: A bag of words that knows every topic word.
+WEIGHTS = {word: {name: 4.0} for name, words in TOPICS.items() for word in words}
 
 
 class BagOfWordsConfig(PreTrainedConfig):
@@ -23,7 +28,7 @@ class BagOfWordsConfig(PreTrainedConfig):
 
 
 class BagOfWords(PreTrainedModel):
-    """Adds up a weight for each token; ``weights`` is (V, C)."""
+    """Sums a weight for each token; ``weights`` is (V, C)."""
 
     config_class = BagOfWordsConfig
     base_model_prefix = "bag"
@@ -41,7 +46,7 @@ class BagOfWords(PreTrainedModel):
 
 @pytest.fixture(scope="session")
 def bag_of_words(tiny_backbones):
-    """``bag_of_words(weights)`` with weights by word and class gives (classifier, tokenizer)."""
+    """``bag_of_words(weights)``, with weights by word and class, returns (classifier, tokenizer)."""
 
     def build(words: dict[str, dict[str, float]], classes=CLASSES, **config):
         tokenizer = load_tokenizer(tiny_backbones["bert"])
@@ -63,9 +68,20 @@ def topic_documents() -> Documents:
     return Documents(texts, None, labels, "topics")
 
 
+@pytest.fixture
+def answered_topics(bag_of_words, topic_documents):
+    """A model that sums topic words, and its answers: (model, answers, vocabulary)."""
+
+    def build(words=WEIGHTS, documents=topic_documents):
+        model, vocabulary = as_audited(*bag_of_words(words)), Vocabulary()
+        return model, answer_documents(model, documents, vocabulary, "drop"), vocabulary
+
+    return build
+
+
 @pytest.fixture(scope="session")
 def tiny_classifiers(tiny_backbones, tmp_path_factory) -> dict[str, Path]:
-    """Folders as plain transformers writes them: an encoder with a head of 3 classes, no file of ours."""
+    """Folders as plain transformers writes them: an encoder with a head of 3 classes, no masker file."""
     folders = {}
     for family, source in tiny_backbones.items():
         torch.manual_seed(1)

@@ -1,4 +1,4 @@
-"""``masker audit`` as a user types it."""
+"""``masker audit`` as typed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def place(tmp_path_factory, tiny_backbones):
     return folder
 
 
-def test_two_models_of_ours(place, tmp_path):
+def test_two_masker_models(place, tmp_path):
     done = run(
         *("audit", str(place / "vanilla"), str(place / "test.jsonl"), "--against", str(place / "masker")),
         *("--other", str(place / "other.jsonl"), "--output", str(tmp_path / "out"), "--json", "--per-class", "4"),
@@ -79,11 +79,12 @@ def test_bad_inputs_are_one_line_and_leave_nothing(place, tiny_backbones, tmp_pa
     a_file.write_text("")
     for words, arguments in (
         ("no trained classification head", (tiny_backbones["bert"], test)),
-        ("'blue', 'red' mean no output", (str(place / "vanilla"), str(wrong))),
-        ("--labels must name the 3 outputs", (str(place / "vanilla"), test, "--labels", "a,b")),
+        ("'blue', 'red' are not among the model's outputs", (str(place / "vanilla"), str(wrong))),
+        ("--labels must give the model's 3 outputs", (str(place / "vanilla"), test, "--labels", "a,b")),
         ("was trained without keywords", (str(place / "vanilla"), test, "--keywords", str(place / "vanilla"))),
-        ("there is no 'atention'", (str(place / "vanilla"), test, "--keywords", "atention")),
-        ("no model folder", (str(tmp_path / "absent"), test)),
+        ("got 'atention', which is none of them", (str(place / "vanilla"), test, "--keywords", "atention")),
+        ("device must be auto, cpu", (str(place / "vanilla"), test, "--device", "gpu")),
+        ("neither a model folder", (str(tmp_path / "absent"), test)),
     ):
         assert words in one_line(run("audit", *arguments, "--output", out))
     for output in (a_file, a_file / "below"):

@@ -7,15 +7,19 @@ from typing import get_args
 
 import pytest
 
-from masker.cli.options import HEADS, METHODS
-from masker.config import Head, Method
+from masker.cli.options import BACKENDS, HEADS
+from masker.config import Head
+from masker.inference.backend import BackendName
+from masker.registry import METHODS
 from tests.cli.test_commands import one_line, run, training_options, write_jsonl
 from tests.conftest import make_corpus
 
 
 def test_choices_are_those_of_the_settings():
-    assert get_args(Method) == METHODS
     assert get_args(Head) == HEADS
+    assert get_args(BackendName) == BACKENDS
+    text = " ".join(run("train", "--help").stdout.split())
+    assert all(name in text for name in METHODS)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +52,7 @@ def test_train_predict_evaluate(method, folder, tiny_backbones):
     assert report["rejected"] == pytest.approx(sum(row["is_ood"] for row in rows) / 18)
     done = run("audit", str(model), str(folder / "test.jsonl"), "--json", "--output", str(folder / f"{method}-audit"))
     if method == "ocsvm":
-        assert "no network that could be audited" in one_line(done)
+        assert "has no network to audit" in one_line(done)
     else:
         assert 0.0 <= json.loads(done.stdout)["reliance"]["reliance"]["value"] <= 1.0
 

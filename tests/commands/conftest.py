@@ -10,8 +10,8 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from masker import Documents, MaskerClassifier
-from tests.conftest import make_corpus
+from masker import Documents
+from tests.conftest import fit_classifier, make_corpus
 
 
 @pytest.fixture(scope="session")
@@ -19,9 +19,8 @@ def shard_model(tiny_settings, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("shard-model")
     texts, labels = make_corpus(40)
     settings = tiny_settings(training={"method": "vanilla", "epochs": 1})
-    classifier = MaskerClassifier.from_settings(settings)
-    classifier.fit_documents(Documents(texts, None, labels, "made up"), settings, folder / "work")
-    return classifier.save(folder / "model")
+    documents = Documents(texts, None, labels, "made up")
+    return fit_classifier(documents, settings, folder / "work").save(folder / "model")
 
 
 @pytest.fixture

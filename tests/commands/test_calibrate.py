@@ -229,7 +229,7 @@ def test_labels_of_any_type_calibrate_what_they_trained(tiny_settings):
 
 
 def test_no_number_is_no_answer(model):
-    model._model.system.scorer.classifier.classifier.weight.data.fill_(float("nan"))
+    model.model_.backend.classifier.classifier.weight.data.fill_(float("nan"))
     with pytest.raises(ModelError, match="gives NaN in place of numbers"):
         model.predict_texts(TEXTS[:2])
 

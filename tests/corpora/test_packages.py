@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from masker.corpora import packages
-from masker.corpora.packages import cache_folder, download_wheel
+from masker.corpora.packages import Wheel, cache_folder, download_wheel
 from masker.errors import DataError
 
 CONTENT = b"a wheel"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
+THING = Wheel("thing", "1.0", DIGEST)
 
 
 def pretend_pip(monkeypatch, *, code=0, stderr="", content=CONTENT):
@@ -34,7 +35,7 @@ def pretend_pip(monkeypatch, *, code=0, stderr="", content=CONTENT):
 
 def test_download_asks_pip_for_one_pinned_wheel(monkeypatch, tmp_path):
     commands = pretend_pip(monkeypatch)
-    wheel = download_wheel("thing", "1.0", DIGEST, tmp_path)
+    wheel = download_wheel(THING, tmp_path)
     assert wheel.read_bytes() == CONTENT
     assert wheel.parent == tmp_path
     (command,) = commands
@@ -47,27 +48,27 @@ def test_download_asks_pip_for_one_pinned_wheel(monkeypatch, tmp_path):
 def test_pip_failure_is_one_line_with_its_reason(monkeypatch, tmp_path):
     noise = "WARNING: retrying\nERROR: Could not find a version\nERROR: No matching distribution found for thing==1.0\n"
     pretend_pip(monkeypatch, code=1, stderr=noise, content=None)
-    with pytest.raises(DataError, match=r"thing==1\.0 cannot be downloaded.*No matching distribution") as caught:
-        download_wheel("thing", "1.0", DIGEST, tmp_path)
+    with pytest.raises(DataError, match=r"cannot download package thing==1\.0; .*No matching distribution") as caught:
+        download_wheel(THING, tmp_path)
     assert "\n" not in str(caught.value)
 
 
 def test_pip_failure_without_a_reason(monkeypatch, tmp_path):
     pretend_pip(monkeypatch, code=2, content=None)
-    with pytest.raises(DataError, match="cannot be downloaded"):
-        download_wheel("thing", "1.0", DIGEST, tmp_path)
+    with pytest.raises(DataError, match=r"cannot download package thing==1\.0"):
+        download_wheel(THING, tmp_path)
 
 
 def test_pip_failure_counts_even_when_a_file_is_there(monkeypatch, tmp_path):
     pretend_pip(monkeypatch, code=1)
-    with pytest.raises(DataError, match="cannot be downloaded"):
-        download_wheel("thing", "1.0", DIGEST, tmp_path)
+    with pytest.raises(DataError, match=r"cannot download package thing==1\.0"):
+        download_wheel(THING, tmp_path)
 
 
 def test_pip_that_gets_nothing(monkeypatch, tmp_path):
     pretend_pip(monkeypatch, content=None)
-    with pytest.raises(DataError, match="cannot be downloaded"):
-        download_wheel("thing", "1.0", DIGEST, tmp_path)
+    with pytest.raises(DataError, match=r"cannot download package thing==1\.0"):
+        download_wheel(THING, tmp_path)
 
 
 def test_pip_that_cannot_be_run(monkeypatch, tmp_path):
@@ -75,15 +76,15 @@ def test_pip_that_cannot_be_run(monkeypatch, tmp_path):
         raise FileNotFoundError("no interpreter")
 
     monkeypatch.setattr(packages.subprocess, "run", run)
-    with pytest.raises(DataError, match="pip cannot be run"):
-        download_wheel("thing", "1.0", DIGEST, tmp_path)
+    with pytest.raises(DataError, match="cannot run pip"):
+        download_wheel(THING, tmp_path)
 
 
 def test_wrong_checksum_is_refused_with_both_digests(monkeypatch, tmp_path):
     pretend_pip(monkeypatch, content=b"another wheel")
     found = hashlib.sha256(b"another wheel").hexdigest()
     with pytest.raises(DataError, match=f"{found[:12]}.*{DIGEST[:12]}") as caught:
-        download_wheel("thing", "1.0", DIGEST, tmp_path)
+        download_wheel(THING, tmp_path)
     assert "\n" not in str(caught.value)
 
 

@@ -4,7 +4,8 @@ import json
 import pytest
 
 from masker.config import DataSettings
-from masker.documents import fetch_corpus, find_corpus, import_corpus, read_documents
+from masker.corpora import fetch_corpus, find_corpus, import_corpus
+from masker.documents import read_documents
 from masker.errors import DataError
 
 
@@ -83,9 +84,9 @@ def test_given_directly(tmp_path, monkeypatch):
     [
         ("[1]", "must be a JSON object with the lists X, y and target_names"),
         ('{"X": ["a"], "y": [0]}', "must be a JSON object with the lists X, y and target_names"),
-        ('{"X": ["a"], "y": [0, 1], "target_names": ["k"]}', "X has 1 texts and y 2 classes"),
+        ('{"X": ["a"], "y": [0, 1], "target_names": ["k"]}', "X has 1 texts, but y has 2 classes"),
         ('{"X": ["a"], "y": [7], "target_names": ["k"]}', "no usable row for split 'train'"),
-        ("{", "is not of the form of 50EleReviews.json (Expecting"),
+        ("{", "does not have the format of 50EleReviews.json (Expecting"),
     ],
 )
 def test_electronics_of_another_form(folder, content, message):
@@ -101,7 +102,7 @@ def test_electronics_of_another_form(folder, content, message):
     [
         (b"Id,Text\n1,a\n", "has no column 'Score'"),
         (b"", "has no column 'Text'"),
-        (b"Text,Score\ncaf\xe9,1\n", "is not of the form of Reviews.csv ('utf-8' codec"),
+        (b"Text,Score\ncaf\xe9,1\n", "does not have the format of Reviews.csv ('utf-8' codec"),
         (b"Text,Score\na,3\n", "no usable row for split 'train'"),
     ],
 )

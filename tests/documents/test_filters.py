@@ -75,8 +75,7 @@ def test_unknown_column_and_value(source):
     with pytest.raises(DataError) as caught:
         read(source, gene=["letters"])
     assert str(caught.value) == (
-        f"{source}: has no column 'gene' to choose rows by; its columns are: text, label, genre, year. "
-        "Did you mean 'genre'?"
+        f"{source}: has no column 'gene' to filter by; its columns are: text, label, genre, year. Did you mean 'genre'?"
     )
     with pytest.raises(DataError) as caught:
         read(source, genre=["letters", "telefone"])
@@ -89,7 +88,7 @@ def test_unknown_column_and_value(source):
 def test_values_that_never_meet(tmp_path):
     path = tmp_path / "d.jsonl"
     path.write_text('{"text": "a", "label": "x", "genre": "g"}\n{"text": "b", "label": "y", "genre": "h"}\n')
-    with pytest.raises(DataError, match=r"no row meets all of \(genre=g; label=y\); leave one of them out"):
+    with pytest.raises(DataError, match=r"no row meets all conditions \(genre=g; label=y\); drop one of them"):
         read(path, genre=["g"], label=["y"])
 
 

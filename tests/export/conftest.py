@@ -33,7 +33,7 @@ def unseen(pairs: bool = False) -> list:
 
 def spread(classifier: MaskerClassifier, texts: list) -> None:
     """Large random weights: a tiny encoder learns too little for its answers to differ from text to text."""
-    network = classifier._model.system.scorer.classifier
+    network = classifier.model_.backend.classifier
     draw = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in network.parameters():

@@ -38,15 +38,15 @@ def test_features_are_those_of_the_document_token(exported, family):
 
     model = exported(family, "one-vs-rest", False)
     torch, onnx = (MaskerClassifier.load(model.folder, backend) for backend in ("torch", "onnx"))
-    encoded = encode(torch._model.system.tokenizer, model.texts, None, 48)
+    encoded = encode(torch.model_.tokenizer, model.texts, None, 48)
     expected, features = (
-        model._model.system.scorer.predict_outputs(encoded).features["cls"] for model in (torch, onnx)
+        model.model_.backend.predict_outputs(encoded).features["cls"] for model in (torch, onnx)
     )
     assert features.shape == (len(model.texts), 32)
     np.testing.assert_allclose(features, expected, atol=1e-4)
     # By hand: the first position of the last layer of one text alone.
-    tokens = torch._model.system.tokenizer(model.texts[1], return_tensors="pt", truncation=True, max_length=48)
-    by_hand = torch._model.system.scorer.classifier(**tokens, output_hidden_states=True).hidden_states[-1][0, 0]
+    tokens = torch.model_.tokenizer(model.texts[1], return_tensors="pt", truncation=True, max_length=48)
+    by_hand = torch.model_.backend.classifier(**tokens, output_hidden_states=True).hidden_states[-1][0, 0]
     np.testing.assert_allclose(features[1], by_hand.detach().numpy(), atol=1e-4)
 
 

@@ -98,8 +98,8 @@ def test_an_export_made_before_the_score_says_so_in_one_line(scored, tmp_path):
 def test_features_by_hand(scored, family):
     """``middle`` of two layers is the first: the mean over its content tokens of one text alone."""
     folder = scored(family, "auto")
-    torch = MaskerClassifier.load(folder, "torch")._model.system
-    onnx = MaskerClassifier.load(folder, "onnx")._model.system
+    torch = MaskerClassifier.load(folder, "torch").model_
+    onnx = MaskerClassifier.load(folder, "onnx").model_
     texts = TEXTS[:8]
     features = onnx.scorer.predict_outputs(encode(onnx.tokenizer, texts, None, 48), ["cls", "middle"]).features
     for row, text in enumerate(texts):

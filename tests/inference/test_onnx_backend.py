@@ -7,7 +7,8 @@ import pytest
 
 from masker import ModelError
 from masker.documents.encoding import Encoded
-from masker.inference.onnx_backend import OnnxScorer, file_sha256, weight_files, weights_sha256
+from masker.files import file_sha256
+from masker.inference.onnx_backend import OnnxBackend, weight_files, weights_sha256
 
 onnx = pytest.importorskip("onnx")
 PAD = 9
@@ -58,7 +59,7 @@ def rows(*ids, types=None):
 @pytest.mark.parametrize("budget", [1, 6, 4096])
 def test_rows_are_padded_masked_and_put_back_in_order(make_graph, budget):
     """Rows (1 2), (3 4 5), (6): in one batch with padding 9, sums are 3 + 9, 12, 6 + 18; the mask counts 2, 3, 1."""
-    scorer, seen = OnnxScorer(make_graph(False), PAD, budget), []
+    scorer, seen = OnnxBackend(make_graph(False), PAD, budget), []
     encoded = rows([1, 2], [3, 4, 5], [6], types=[[1, 1], [1, 1, 1], [1]])
     outputs = scorer.predict_outputs(encoded, advance=seen.append)
     logits, features = outputs.logits, outputs.features["cls"]
@@ -72,12 +73,12 @@ def test_rows_are_padded_masked_and_put_back_in_order(make_graph, budget):
 
 
 def test_features_that_the_graph_does_not_give(make_graph):
-    with pytest.raises(ModelError, match=r"features \(middle\) that this export does not give; renew it"):
-        OnnxScorer(make_graph(False), PAD).predict_outputs(rows([1, 2]), ["cls", "middle"])
+    with pytest.raises(ModelError, match=r"features \(middle\) that this export lacks; run"):
+        OnnxBackend(make_graph(False), PAD).predict_outputs(rows([1, 2]), ["cls", "middle"])
 
 
 def test_token_types_go_in_where_the_graph_takes_them(make_graph):
-    scorer = OnnxScorer(make_graph(True), PAD)
+    scorer = OnnxBackend(make_graph(True), PAD)
     encoded = rows([1, 2], [3, 4, 5], types=[[0, 1], [1, 1, 1]])
     np.testing.assert_array_equal(scorer.predict_logits(encoded), [[12, 2, 1], [12, 3, 3]])
     np.testing.assert_array_equal(scorer.predict_logits(encoded.take([1])), [[12, 3, 3]])
@@ -85,19 +86,19 @@ def test_token_types_go_in_where_the_graph_takes_them(make_graph):
 
 
 def test_no_rows(make_graph):
-    assert OnnxScorer(make_graph(False), PAD).predict_logits(rows()).shape == (0, 2)
+    assert OnnxBackend(make_graph(False), PAD).predict_logits(rows()).shape == (0, 2)
 
 
 def test_threads_are_those_of_torch(make_graph, monkeypatch):
     monkeypatch.setattr("torch.get_num_threads", lambda: 3)
-    scorer = OnnxScorer(make_graph(False), PAD)
+    scorer = OnnxBackend(make_graph(False), PAD)
     assert scorer._session.get_session_options().intra_op_num_threads == 3
 
 
 def test_a_file_that_is_no_graph(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"nothing")
     with pytest.raises(ModelError, match="masker export"):
-        OnnxScorer(tmp_path / "model.onnx", PAD)
+        OnnxBackend(tmp_path / "model.onnx", PAD)
 
 
 def test_fingerprint_covers_all_weight_files_and_only_them(tmp_path):

@@ -12,7 +12,7 @@ from transformers import TrainerCallback
 from masker import Documents, MaskerError
 from masker.config import Settings
 from masker.training import trainer as module
-from masker.training.stages import train_method
+from tests.conftest import train_network
 
 CLASSES = ["food", "space", "sport"]
 
@@ -50,27 +50,27 @@ def run(scenario: dict, folder: Path, *, cut_after_epochs: int = 0) -> dict:
     module.MaskerTrainer.__init__, module.MaskerTrainer._save_checkpoint = with_recorder, cut
     try:
         settings = Settings.model_validate(scenario["settings"])
-        trained = train_method(Documents(**scenario["documents"]), CLASSES, settings, folder / "work")
+        trained = train_network(Documents(**scenario["documents"]), CLASSES, settings, folder / "work")
     finally:
         module.MaskerTrainer.__init__, module.MaskerTrainer._save_checkpoint = original, save
     state = {name: tensor.contiguous() for name, tensor in trained.network.state_dict().items()}
     return {
         "lines": lines,
         "keywords": None if trained.keywords is None else trained.keywords.to_json(),
-        "metric": trained.validation_metric,
+        "metric": trained.validation,
         "state": state,
     }
 
 
 def _main(spec: dict) -> None:
     from masker import distributed
-    from masker.commands.train import train_run
+    from masker.commands.train import train
 
     for name, scenario in spec["scenarios"].items():
         folder = Path(spec["output"]) / name
         if scenario.get("missing"):
             try:
-                train_run("no-such-file.csv", folder / "model", Settings.model_validate(scenario["settings"]))
+                train("no-such-file.csv", folder / "model", Settings.model_validate(scenario["settings"]))
                 message = "no error"
             except MaskerError as error:
                 message = str(error)

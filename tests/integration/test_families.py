@@ -10,11 +10,11 @@ import pytest
 
 from masker import Documents, MaskerClassifier
 from masker.documents.encoding import encode
-from masker.inference.batching import content_special_ids
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_backbone
-from masker.training.stages import make_views, train_method
-from tests.conftest import FAMILIES, make_corpus
+from masker.modeling.tokens import content_special_ids
+from masker.training.stages import make_views
+from tests.conftest import FAMILIES, fit_classifier, make_corpus, train_network
 
 families = pytest.mark.parametrize("family", FAMILIES)
 
@@ -39,7 +39,7 @@ def trained(tiny_settings, tmp_path_factory):
             work = tmp_path_factory.mktemp(family)
             losses = _record_losses()
             with losses as history:
-                model = MaskerClassifier.from_settings(settings).fit_documents(documents(240), settings, work)
+                model = fit_classifier(documents(240), settings, work)
             results[family] = (model, history)
         return results[family]
 
@@ -73,7 +73,7 @@ def test_keywords_are_chosen_by_attention(trained, family):
     keywords = model.keywords_
     assert keywords.source == "attention"
     assert len(keywords) == 30  # 10 for each of the three classes
-    special = set(model._model.system.tokenizer.all_special_ids)
+    special = set(model.model_.tokenizer.all_special_ids)
     assert not special & {token for keyword in keywords for token in keyword.token_ids}
     scores = [keyword.score for keyword in keywords]
     assert scores == sorted(scores, reverse=True)
@@ -85,7 +85,7 @@ def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings,
     """x~ differs from x at keywords only, x^ at context only; special and padding tokens stay in both."""
     model, _ = trained(family)
     settings = tiny_settings(family, masking={"context": "mask"})
-    tokenizer = model._model.system.tokenizer
+    tokenizer = model.model_.tokenizer
     views = make_views(settings, model.keywords_, tokenizer)
     collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views)
     texts, _ = make_corpus(12, seed=5)
@@ -120,7 +120,7 @@ def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings,
 def test_dropping_the_context_keeps_the_same_tokens_as_masking_it(trained, tiny_settings, family):
     """x^ by ``drop`` is x^ by ``mask`` without its mask tokens, padded with the padding id."""
     model, _ = trained(family)
-    tokenizer = model._model.system.tokenizer
+    tokenizer = model.model_.tokenizer
     texts, _ = make_corpus(12, seed=5)
     encoded = encode(tokenizer, texts, None, 32)
     batches = {}
@@ -142,7 +142,7 @@ def test_dropping_the_context_keeps_the_same_tokens_as_masking_it(trained, tiny_
 def test_training_with_dropped_context(tiny_settings, family, tmp_path):
     settings = tiny_settings(family, masking={"context": "drop"}, keywords={"source": "frequency"})
     with _record_losses() as history:
-        train_method(documents(45), ["food", "space", "sport"], settings, tmp_path)
+        train_network(documents(45), ["food", "space", "sport"], settings, tmp_path)
     values = [line["L_MER"] for line in history if "L_MER" in line]
     assert values
     assert np.isfinite(values).all()
@@ -186,7 +186,7 @@ def test_save_and_load_give_the_same_outputs(trained, family, tmp_path):
 def test_the_pipeline_of_transformers_agrees_without_this_package(tiny_settings, family, head, tmp_path):
     """Same labels and scores from a process that never imports masker."""
     settings = tiny_settings(family, model={"head": head}, training={"epochs": 1}, keywords={"source": "frequency"})
-    model = MaskerClassifier.from_settings(settings).fit_documents(documents(45), settings, tmp_path / "work")
+    model = fit_classifier(documents(45), settings, tmp_path / "work")
     model.save(tmp_path / "model")
     texts, _ = make_corpus(6, seed=4)
     script = (
@@ -214,7 +214,7 @@ def test_text_pairs(tiny_settings, family, tmp_path):
     texts, labels = make_corpus(45)
     pairs = make_corpus(45, seed=8)[0]
     data = Documents(texts, pairs, labels, "pairs")
-    model = MaskerClassifier.from_settings(settings).fit_documents(data, settings, tmp_path)
+    model = fit_classifier(data, settings, tmp_path)
     one, other = model.doc_logits([(texts[0], pairs[0]), (texts[0], pairs[1])])
     assert not np.allclose(one, other)
     from masker.errors import DataError
@@ -229,13 +229,13 @@ def test_regression_uses_reconstruction_only(tiny_settings, family, tmp_path):
     settings = tiny_settings(family, model={"head": "regression"}, training={"epochs": 2})
     texts, labels = make_corpus(60)
     scores = [float(["space", "food", "sport"].index(label)) for label in labels]
-    trained = train_method(Documents(texts, texts, scores, "scores"), [], settings, tmp_path)
+    trained = train_network(Documents(texts, texts, scores, "scores"), [], settings, tmp_path)
     assert trained.network.token_head is not None
-    views = make_views(settings, trained.keywords, trained.backbone.tokenizer)
+    views = make_views(settings, trained.keywords, trained.tokenizer)
     assert views.keyword_view
     assert not views.context_view
     assert len(trained.keywords) == 10
-    assert "pearson" in trained.validation_metric
+    assert "pearson" in trained.validation
 
 
 @families

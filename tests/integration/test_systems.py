@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from masker import ConfigError, Documents, MaskerClassifier, ModelError
-from masker.training import stages as methods
-from masker.training.stages import train_method
+from masker.training.run import TrainingRun
 from masker.training.trainer import MaskerTrainer
-from tests.conftest import make_corpus
+from tests.conftest import make_corpus, train_network
 
 CLASSES = ["food", "space", "sport"]
 FREQUENCY = {"keywords": {"source": "frequency"}}
@@ -58,9 +57,9 @@ def fitted(settings_of):
 
 
 def state(classifier: MaskerClassifier) -> dict[str, torch.Tensor]:
-    weights = classifier._model.system.scorer.weights()
+    weights = classifier.model_.backend.weights()
     native = weights.native.state_dict() if hasattr(weights.native, "state_dict") else {}
-    return {**native, **weights.tensors, **classifier._model.tensors}
+    return {**native, **classifier.model_._content(weights.tensors).tensors}
 
 
 def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
@@ -183,12 +182,12 @@ def network(trained) -> dict[str, torch.Tensor]:
 
 
 def test_residual_with_a_bias_of_nothing_is_vanilla_step_for_step(documents, settings_of, tmp_path, monkeypatch):
-    vanilla = train_method(documents, CLASSES, settings_of("vanilla"), tmp_path / "vanilla")
-    biased = train_method(documents, CLASSES, settings_of("residual"), tmp_path / "biased")
+    vanilla = train_network(documents, CLASSES, settings_of("vanilla"), tmp_path / "vanilla")
+    biased = train_network(documents, CLASSES, settings_of("residual"), tmp_path / "biased")
     monkeypatch.setattr(
-        methods, "_find_bias", lambda settings, corpus, *_: np.zeros((len(corpus.train), 3), dtype=np.float32)
+        TrainingRun, "bias_logits", lambda run, keywords: np.zeros((len(run.data.train), 3), dtype=np.float32)
     )
-    plain = train_method(documents, CLASSES, settings_of("residual"), tmp_path / "plain")
+    plain = train_network(documents, CLASSES, settings_of("residual"), tmp_path / "plain")
     assert_same(network(plain), network(vanilla))
     assert not torch.equal(network(biased)["classifier.weight"], network(vanilla)["classifier.weight"])
 
@@ -203,9 +202,9 @@ def test_biased_model_sees_keywords_only_and_hands_over_its_logits(documents, se
         return step(trainer, model, inputs, *args, **kwargs)
 
     monkeypatch.setattr(MaskerTrainer, "compute_loss", spy)
-    trained = train_method(documents, CLASSES, settings_of("residual", epochs=1), tmp_path)
+    trained = train_network(documents, CLASSES, settings_of("residual", epochs=1), tmp_path)
     assert list(seen) == ["biased", "residual"]
-    tokenizer = trained.backbone.tokenizer
+    tokenizer = trained.tokenizer
     allowed = {token for keyword in trained.keywords for token in keyword.token_ids} | set(tokenizer.all_special_ids)
     assert {int(token) for batch in seen["biased"] for token in batch["input_ids"].unique()} <= allowed
     assert all("bias_logits" not in batch for batch in seen["biased"])
@@ -222,12 +221,12 @@ class Killed(Exception):
 
 @pytest.mark.parametrize(
     ("name", "stage", "left"),
-    [("residual", "biased", 8 + 16), ("residual", "residual", 8), ("doc", "convolution", 8)],
+    [("residual", "biased", 8 + 16), ("residual", "residual", 8), ("doc", "doc", 8)],
 )
 def test_resumed_equals_uninterrupted(documents, settings_of, tmp_path, monkeypatch, name, stage, left):
     """Killed after the first of two epochs of a stage; 60 training documents in batches of 8 are 8 steps an epoch."""
     settings = settings_of(name)
-    whole = train_method(documents, CLASSES, settings, tmp_path / "whole")
+    whole = train_network(documents, CLASSES, settings, tmp_path / "whole")
     original = MaskerTrainer._save_checkpoint
 
     def killed(trainer, model, trial):
@@ -237,7 +236,7 @@ def test_resumed_equals_uninterrupted(documents, settings_of, tmp_path, monkeypa
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", killed)
     with pytest.raises(Killed):
-        train_method(documents, CLASSES, settings, tmp_path / "cut")
+        train_network(documents, CLASSES, settings, tmp_path / "cut")
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", original)
     steps: list[int] = []
     step = MaskerTrainer.training_step
@@ -247,14 +246,14 @@ def test_resumed_equals_uninterrupted(documents, settings_of, tmp_path, monkeypa
         return step(trainer, *args, **kwargs)
 
     monkeypatch.setattr(MaskerTrainer, "training_step", counted)
-    resumed = train_method(documents, CLASSES, settings, tmp_path / "cut")
+    resumed = train_network(documents, CLASSES, settings, tmp_path / "cut")
     assert len(steps) == left
     assert_same(network(resumed), network(whole))
-    assert resumed.validation_metric == whole.validation_metric
+    assert resumed.validation == whole.validation
 
 
 def test_residual_takes_attention_keywords_of_a_vanilla_stage(documents, tiny_settings, tmp_path):
-    trained = train_method(
+    trained = train_network(
         documents, CLASSES, tiny_settings(training={"method": "residual", "epochs": 1}), tmp_path / "work"
     )
     assert trained.keywords.source == "attention"
@@ -288,7 +287,7 @@ def test_convolution_is_exported_and_one_class_svm_is_refused(fitted, tmp_path):
         with pytest.raises(ModelError, match="no network of its own"):
             export_onnx(folder)
         assert sorted(path.name for path in folder.iterdir()) == before
-        with pytest.raises(ConfigError, match="no network that backend 'onnx' could run"):
+        with pytest.raises(ConfigError, match="without a network for backend 'onnx'"):
             MaskerClassifier.load(folder, "onnx")
 
 
@@ -301,7 +300,7 @@ def test_frozen_features_in_bf16(fitted, tmp_path):
     with pytest.raises(ModelError, match="does not hold the full weights"):
         narrow.save(tmp_path / "again")
     folder = fitted("ocsvm").save(tmp_path / "ocsvm")
-    with pytest.raises(ConfigError, match="no network that backend 'torch-bf16' could run"):
+    with pytest.raises(ConfigError, match="without a network for backend 'torch-bf16'"):
         MaskerClassifier.load(folder, "torch-bf16")
 
 
@@ -309,13 +308,13 @@ def test_models_without_attention_give_no_attention_keywords(fitted, documents, 
     for name in ("doc", "ocsvm"):
         folder = fitted(name).save(tmp_path / name)
         with pytest.raises(ConfigError, match=f"method {name}.* has no attention"):
-            train_method(documents, CLASSES, tiny_settings(keywords={"attention_model": str(folder)}), tmp_path / "w")
+            train_network(documents, CLASSES, tiny_settings(keywords={"attention_model": str(folder)}), tmp_path / "w")
 
 
 def test_a_convolution_is_no_backbone(fitted, documents, tiny_settings, tmp_path):
     folder = fitted("doc").save(tmp_path / "doc")
     with pytest.raises(ModelError, match="no bidirectional encoder"):
-        train_method(documents, CLASSES, tiny_settings(model={"backbone": str(folder)}), tmp_path / "w")
+        train_network(documents, CLASSES, tiny_settings(model={"backbone": str(folder)}), tmp_path / "w")
 
 
 @pytest.mark.parametrize("name", ["openmax", "doc", "ocsvm"])

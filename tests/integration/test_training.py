@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from masker import Documents, MaskerClassifier
-from masker.errors import ConfigError
-from masker.training.stages import train_method
+from masker import Documents
 from masker.training.trainer import MaskerTrainer
-from tests.conftest import make_corpus
+from tests.conftest import fit_classifier, make_corpus, train_network
 
 
 @pytest.fixture
@@ -36,34 +34,34 @@ CLASSES = ["food", "space", "sport"]
 
 def test_same_seed_same_model_and_another_seed_another(documents, tiny_settings, tmp_path):
     settings = tiny_settings()
-    one = train_method(documents, CLASSES, settings, tmp_path / "one")
-    two = train_method(documents, CLASSES, settings, tmp_path / "two")
+    one = train_network(documents, CLASSES, settings, tmp_path / "one")
+    two = train_network(documents, CLASSES, settings, tmp_path / "two")
     assert one.keywords == two.keywords
     assert_same(weights(one), weights(two))
-    other = train_method(documents, CLASSES, tiny_settings(training={"seed": 1}), tmp_path / "other")
+    other = train_network(documents, CLASSES, tiny_settings(training={"seed": 1}), tmp_path / "other")
     assert not torch.equal(weights(one)["classifier.weight"], weights(other)["classifier.weight"])
 
 
 def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path):
     """With both weights 0 MASKER draws the same batches, takes the same steps and ends at the same weights."""
-    common = {"epochs": 2, "warm_start": False, "averaged_share": 0.0}
-    vanilla = train_method(
+    common = {"epochs": 2, "averaged_share": 0.0}
+    vanilla = train_network(
         documents, CLASSES, tiny_settings(training={**common, "method": "vanilla"}), tmp_path / "vanilla"
     )
-    masker = train_method(
+    masker = train_network(
         documents,
         CLASSES,
         tiny_settings(training=common, loss={"lambda_mkr": 0.0, "lambda_mer": 0.0}, keywords={"source": "frequency"}),
         tmp_path / "masker",
     )
     assert_same(weights(vanilla), weights(masker))
-    on = train_method(
+    on = train_network(
         documents, CLASSES, tiny_settings(training=common, keywords={"source": "frequency"}), tmp_path / "on"
     )
     assert not torch.equal(weights(on)["classifier.weight"], weights(vanilla)["classifier.weight"])
 
 
-@pytest.mark.parametrize("method", ["masker", "vanilla"])
+@pytest.mark.parametrize("method", ["masker", "vanilla", "openmax", "doc"])
 def test_the_final_model_is_the_mean_of_its_last_steps(documents, tiny_settings, tmp_path, monkeypatch, method):
     """The share of the steps that count, none before, at a rate that stays; a stage on the way is no mean."""
     seen: dict[bool, list[dict[str, torch.Tensor]]] = {False: [], True: []}
@@ -80,7 +78,8 @@ def test_the_final_model_is_the_mean_of_its_last_steps(documents, tiny_settings,
 
     monkeypatch.setattr(MaskerTrainer, "log", log)
     training = {"method": method, "epochs": 2, "logging_steps": 1, "averaged_share": 0.5}
-    trained = train_method(documents, CLASSES, tiny_settings(training=training), tmp_path / "work")
+    settings = tiny_settings(training=training, baselines={"doc_filters": 8})
+    trained = train_network(documents, CLASSES, settings, tmp_path / "work")
     assert rates[True][-1] == max(rates[True])
     if method == "masker":
         assert len(seen[False]) == len(seen[True]) and rates[False][-1] < max(rates[False])
@@ -93,45 +92,8 @@ def test_the_final_model_is_the_mean_of_its_last_steps(documents, tiny_settings,
         if tensor.is_floating_point():
             expected = torch.stack([step[name] for step in counted]).mean(dim=0)
             torch.testing.assert_close(tensor, expected, rtol=1e-5, atol=1e-7)
-    assert not torch.equal(weights(trained)["classifier.weight"], steps[-1]["classifier.weight"])
-
-
-def test_a_warm_start_goes_on_from_the_vanilla_model(documents, tiny_settings, tmp_path, monkeypatch):
-    from masker.training import stages as methods
-
-    before: dict[str, dict[str, torch.Tensor]] = {}
-    original = methods._train_stage
-
-    def spied(stage, settings, backbone, *args):
-        before[stage] = {name: tensor.clone() for name, tensor in backbone.classifier.state_dict().items()}
-        return original(stage, settings, backbone, *args)
-
-    vanilla = train_method(
-        documents, CLASSES, tiny_settings(training={"epochs": 2, "method": "vanilla"}), tmp_path / "vanilla"
-    )
-    folder = tmp_path / "model"
-    vanilla.network.classifier.save_pretrained(folder)
-    vanilla.backbone.tokenizer.save_pretrained(folder)
-    monkeypatch.setattr(methods, "_train_stage", spied)
-    warm = {"epochs": 2, "warm_start": True}
-    choices = {
-        "attention": {},
-        "frequency": {"source": "frequency"},
-        "named": {"source": "frequency", "attention_model": str(folder)},
-    }
-    results = {}
-    for name, keywords in choices.items():
-        settings = tiny_settings(training=warm, keywords=keywords)
-        results[name] = weights(train_method(documents, CLASSES, settings, tmp_path / name))
-        assert_same(before["masker"], weights(vanilla))
-        assert not torch.equal(results[name]["classifier.weight"], weights(vanilla)["classifier.weight"])
-    assert_same(results["frequency"], results["named"])
-
-    two = documents.take([row for row, label in enumerate(documents.labels) if label != "food"])
-    settings = tiny_settings(training=warm, keywords=choices["named"])
-    for order, corpus in ((["space", "sport"], two), (["space", "sport", "food"], documents)):
-        with pytest.raises(ConfigError, match="has other classes or another encoder"):
-            train_method(corpus, order, settings, tmp_path / f"{len(order)}")
+    last = "output.weight" if method == "doc" else "classifier.weight"
+    assert not torch.equal(weights(trained)[last], steps[-1][last])
 
 
 class Killed(Exception):
@@ -142,7 +104,7 @@ class Killed(Exception):
 def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkeypatch, when):
     """Killed after an epoch of the vanilla or the MASKER stage, or while a checkpoint is written."""
     settings = tiny_settings(training={"epochs": 3})
-    whole = train_method(documents, CLASSES, settings, tmp_path / "whole")
+    whole = train_network(documents, CLASSES, settings, tmp_path / "whole")
 
     stage = "masker" if when == "torn" else when
     original = MaskerTrainer._save_checkpoint
@@ -162,7 +124,7 @@ def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkey
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", killed_after_second_save)
     with pytest.raises(Killed):
-        train_method(documents, CLASSES, settings, tmp_path / "cut")
+        train_network(documents, CLASSES, settings, tmp_path / "cut")
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", original)
     steps: list[int] = []
     step = MaskerTrainer.training_step
@@ -172,7 +134,7 @@ def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkey
         return step(trainer, *args, **kwargs)
 
     monkeypatch.setattr(MaskerTrainer, "training_step", counted)
-    resumed = train_method(documents, CLASSES, settings, tmp_path / "cut")
+    resumed = train_network(documents, CLASSES, settings, tmp_path / "cut")
     whole_run = 3 * 8 + 3 * 8  # 60 training documents in batches of 8: 8 steps an epoch
     assert 0 < len(steps) < whole_run, "it went on, it did not start again"
     assert resumed.keywords == whole.keywords
@@ -189,7 +151,7 @@ def test_checkpoints_hold_no_pickle(documents, tiny_settings, tmp_path, monkeypa
         names.update(path.name for path in (tmp_path / "vanilla").rglob("*") if path.is_file())
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", listing)
-    train_method(documents, CLASSES, tiny_settings(training={"method": "vanilla"}), tmp_path)
+    train_network(documents, CLASSES, tiny_settings(training={"method": "vanilla"}), tmp_path)
     assert names == {
         "model.safetensors",
         "optimizer.safetensors",
@@ -206,23 +168,25 @@ def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
     documents in one block both samplers cut the same order.
     """
     from masker.documents.encoding import encode
-    from masker.inference.batching import content_special_ids
     from masker.masking.collator import Collator
     from masker.modeling.backbone import load_backbone
     from masker.modeling.network import MaskerNetwork
+    from masker.modeling.tokens import content_special_ids
     from masker.training.keyword_stage import choose_keywords
-    from masker.training.stages import make_views
+    from masker.training.stages import TrainingStage, make_views
+    from masker.training.training_data import TrainingData
 
     settings = tiny_settings(loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, keywords={"source": "frequency"})
     backbone = load_backbone(settings.model, CLASSES)
     labels = np.array([CLASSES.index(label) for label in documents.labels])
     encoded = encode(backbone.tokenizer, documents.texts, None, 32, labels=labels)
-    keywords = choose_keywords(settings, backbone.tokenizer, backbone.classifier, encoded, CLASSES)
+    keywords = choose_keywords(settings, backbone.tokenizer, encoded, len(CLASSES), lambda: backbone.classifier)
     network = MaskerNetwork(backbone.classifier, len(keywords.target_ids)).eval()  # no dropout
     views = make_views(settings, keywords, backbone.tokenizer)
     special = sorted(content_special_ids(backbone.tokenizer))
     collator = Collator(backbone.tokenizer.pad_token_id, special, views)
-    trainer = MaskerTrainer(network, settings, tmp_path, encoded, encoded, collator, 1, "test")
+    data, stage = TrainingData(encoded, encoded), TrainingStage("test", 1, keywords)
+    trainer = MaskerTrainer(network, settings, stage, tmp_path, data, collator, torch.device("cpu"))
 
     def gradient(parts):
         network.zero_grad()
@@ -255,7 +219,7 @@ def test_embedding_layers_learn_at_half_the_rate(documents, tiny_settings, tmp_p
         return optimizer
 
     monkeypatch.setattr(MaskerTrainer, "create_optimizer", recorded)
-    train_method(documents, CLASSES, tiny_settings(training={"epochs": 1}), tmp_path)
+    train_network(documents, CLASSES, tiny_settings(training={"epochs": 1}), tmp_path)
     assert rates == {
         "vanilla embeddings": {2e-3},
         "vanilla rest": {2e-3},
@@ -282,7 +246,7 @@ def test_ablations_switch_views_and_heads(documents, tiny_settings, tmp_path):
 
         MaskerTrainer._remember = spy
         try:
-            trained = train_method(documents, CLASSES, settings, tmp_path / name)
+            trained = train_network(documents, CLASSES, settings, tmp_path / name)
         finally:
             MaskerTrainer._remember = original
         assert (trained.network.token_head is not None) == has_token_head, name
@@ -290,18 +254,18 @@ def test_ablations_switch_views_and_heads(documents, tiny_settings, tmp_path):
 
 
 def test_random_keywords_are_reconstructed_over_the_whole_vocabulary(documents, tiny_settings, tmp_path):
-    trained = train_method(
+    trained = train_network(
         documents, CLASSES, tiny_settings(training={"epochs": 1}, keywords={"source": "random"}), tmp_path
     )
     assert len(trained.keywords) == 30
-    assert trained.network.token_head.out_features == len(trained.backbone.tokenizer)
+    assert trained.network.token_head.out_features == len(trained.tokenizer)
 
 
 def test_a_corpus_without_any_keyword_trains(documents, tiny_settings, tmp_path):
     """No keyword in any document: MKR is 0, not NaN."""
     words = tmp_path / "words.txt"
     words.write_text("rocketbread\n")
-    trained = train_method(
+    trained = train_network(
         documents, CLASSES, tiny_settings(training={"epochs": 1}, keywords={"source": str(words)}), tmp_path / "work"
     )
     assert all(torch.isfinite(tensor).all() for tensor in weights(trained).values())
@@ -314,7 +278,7 @@ def test_windows_read_all_of_a_long_document(tiny_settings, tmp_path):
     settings = tiny_settings(
         model={"long_documents": "windows", "max_length": 24}, training={"method": "vanilla", "epochs": 2}
     )
-    model = MaskerClassifier.from_settings(settings).fit_documents(
+    model = fit_classifier(
         Documents(long, None, labels, "long"), settings, tmp_path
     )
     base = long[0]
@@ -329,7 +293,7 @@ def test_class_weights_change_training(tiny_settings, tmp_path):
     data = Documents([texts[i] for i in keep], None, [labels[i] for i in keep], "imbalanced")
     results = [
         weights(
-            train_method(
+            train_network(
                 data, CLASSES, tiny_settings(training={"method": "vanilla", "epochs": 1}, loss=loss), tmp_path / str(n)
             )
         )
@@ -352,7 +316,7 @@ def test_the_best_checkpoint_is_kept(documents, tiny_settings, tmp_path, monkeyp
         original(trainer, model, trial)
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", keep)
-    trained = train_method(documents, CLASSES, tiny_settings(training={"method": "vanilla", "epochs": 3}), tmp_path)
+    trained = train_network(documents, CLASSES, tiny_settings(training={"method": "vanilla", "epochs": 3}), tmp_path)
     torch.testing.assert_close(weights(trained)["classifier.weight"], saved[0], rtol=0, atol=0)
     assert not torch.equal(saved[0], saved[2])
 
@@ -376,7 +340,7 @@ def test_logs_reach_the_integrations_of_the_trainer(documents, tiny_settings, tm
 
     module.MaskerTrainer.__init__ = with_recorder
     try:
-        train_method(documents, CLASSES, tiny_settings(keywords={"source": "frequency"}), tmp_path)
+        train_network(documents, CLASSES, tiny_settings(keywords={"source": "frequency"}), tmp_path)
     finally:
         module.MaskerTrainer.__init__ = original
     assert any({"loss", "L_CE", "L_MKR", "L_MER", "learning_rate"} <= line.keys() for line in lines)
@@ -388,4 +352,4 @@ def test_an_integration_that_is_not_installed_is_named(documents, tiny_settings,
     from masker import ConfigError
 
     with pytest.raises(ConfigError, match=r"training.report_to: 'no-such-board' is not installed"):
-        train_method(documents, CLASSES, tiny_settings(training={"report_to": ["no-such-board"]}), tmp_path)
+        train_network(documents, CLASSES, tiny_settings(training={"report_to": ["no-such-board"]}), tmp_path)

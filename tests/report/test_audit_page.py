@@ -7,19 +7,18 @@ from html.parser import HTMLParser
 
 import pytest
 
-from masker.audit import Audit, audit, compare
+from masker.audit import Audit, audit, compare_audits
 from masker.config import AuditSettings
 from masker.documents import Documents
 from masker.report.audit_page import audit_page
 from masker.report.svg import bar_chart, heat_map, interval_chart, line_chart
-from tests.audit.conftest import TOPICS
+from tests.audit.conftest import TOPICS, WEIGHTS
 
-WEIGHTS = {word: {name: 4.0} for name, words in TOPICS.items() for word in words}
 _VOID = {"meta", "br", "hr"}
 
 
 class Tree(HTMLParser):
-    """Checks that tags are closed in order, and gathers what the page refers to."""
+    """Checks that tags are closed in order, and collects what the page links to."""
 
     def __init__(self):
         super().__init__()
@@ -47,7 +46,7 @@ def read(page: str) -> Tree:
 
 @pytest.fixture
 def hostile(bag_of_words) -> Audit:
-    """Names and texts that would be markup if they were not escaped."""
+    """An audit whose names and texts would be markup if not escaped."""
     names = {"space": "<script>alert(1)</script>", "food": "a&b", "sport": "'\"><img src=x onerror=alert(2)>"}
     classes = [names[name] for name in sorted(TOPICS)]
     weights = {word: {names[name]: 4.0} for name, words in TOPICS.items() for word in words}
@@ -60,7 +59,7 @@ def hostile(bag_of_words) -> Audit:
     return audit(*bag_of_words(weights, classes), documents, settings=settings, other=other, name="<b>model</b>")
 
 
-def test_words_of_others_are_never_markup(hostile):
+def test_foreign_text_is_never_markup(hostile):
     page = audit_page(hostile)
     tree = read(page)
     assert not {"script", "img", "i", "u"} & set(tree.tags)
@@ -69,7 +68,7 @@ def test_words_of_others_are_never_markup(hostile):
     assert "alert(3)" in text, "the passage is shown"
 
 
-def test_the_page_needs_nothing_else(hostile):
+def test_the_page_is_self_contained(hostile):
     page = audit_page(hostile)
     assert read(page).links == []
     assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)", page)
@@ -80,7 +79,7 @@ def test_the_page_says_what_was_found(bag_of_words, topic_documents):
     found = audit(*bag_of_words(WEIGHTS), topic_documents, settings=AuditSettings(resamples=20), name="mine")
     tree = read(audit_page(found))
     text = " ".join(tree.text)
-    assert "Does mine lean on keywords?" in text and "Reliance on keywords: 1.00" in text
+    assert "Does mine rely on keywords?" in text and "Reliance on keywords: 1.00" in text
     assert {"rocket", "soup", "stadium"} <= set(tree.text)
     assert tree.tags.count("svg") == 5
 
@@ -89,11 +88,11 @@ def test_a_comparison_shows_both(bag_of_words, topic_documents):
     settings = AuditSettings(resamples=20)
     one = audit(*bag_of_words(WEIGHTS), topic_documents, settings=settings, name="one")
     two = audit(*bag_of_words({}), topic_documents, settings=settings, name="two")
-    text = " ".join(read(audit_page(compare(one, two, resamples=20))).text)
-    assert "one leans more on keywords than two" in text and "Does two lean" in text and "none found" in text
-    text = " ".join(read(audit_page(compare(two, one, resamples=20))).text)
-    assert "two leans less on keywords than one" in text
-    text = " ".join(read(audit_page(compare(one, one, resamples=20))).text)
+    text = " ".join(read(audit_page(compare_audits(one, two, resamples=20))).text)
+    assert "one relies more on keywords than two" in text and "Does two rely" in text and "none found" in text
+    text = " ".join(read(audit_page(compare_audits(two, one, resamples=20))).text)
+    assert "two relies less on keywords than one" in text
+    text = " ".join(read(audit_page(compare_audits(one, one, resamples=20))).text)
     assert "show no difference" in text
 
 

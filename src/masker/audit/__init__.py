@@ -1,8 +1,6 @@
-"""How much a classifier leans on keywords, for any sequence classifier of transformers."""
+"""How much a classifier relies on keywords, for any transformers sequence classifier."""
 
-from masker.audit.conduct import audit, audit_model
-from masker.audit.model import AuditedModel, open_model
-from masker.audit.result import Audit, Comparison, compare
-from masker.audit.run import run_audit
+from masker.audit.audited_model import AuditedModel, open_audited_model
+from masker.audit.keyword_audit import Audit, AuditComparison, audit, audit_model, compare_audits
 
-__all__ = ["Audit", "AuditedModel", "Comparison", "audit", "audit_model", "compare", "open_model", "run_audit"]
+__all__ = ["Audit", "AuditComparison", "AuditedModel", "audit", "audit_model", "compare_audits", "open_audited_model"]

@@ -1,34 +1,39 @@
-r"""Occlusion scores: which words a model's answers depend on.
+r"""Occlusion: hide one word, and see how much of the model's confidence goes with it.
 
 .. math::
     s^{occ}_c(w) = \sum_{x : \hat y(x) = c,\ w \in x} \bigl[ f_c(x) - f_c(x - w) \bigr]
 
-f_c(x) is the probability of class c for document x, ŷ(x) the class that the model gives to x, and x − w the document
-with every occurrence of word w masked. The sum over documents makes a word count for how often it matters and how much,
-as the sum of Eq. 2 of the paper does with attention. Attention says where a model looks, which is mostly at
-function words and punctuation; occlusion says what its answer hangs on. Not in the paper.
+f_c(x) is the probability of class c for document x, ŷ(x) the class that the model predicts for x, and x − w the
+document with every occurrence of word w hidden. Summing over documents rewards a word for how often and how much it
+matters, as Eq. 2 of the paper does for attention. Attention shows where a model looks, which is mostly function words
+and punctuation; occlusion shows what its answer depends on. Not in the paper.
 
-A pass for each word of each document would be dear, so only words that go with a class are tried. A word on which the
-model leans for class c stands in more of the documents that it calls c than of the others, by
+One pass for each word of each document would be expensive, so only words associated with a class are tried. A word that
+the model relies on for class c occurs in more of the documents it assigns to c than of the others, as measured by
 
 .. math::
     z_c(w) = \frac{p_c - p_{\neg c}}{\sqrt{p (1 - p) (1 / n_c + 1 / n_{\neg c})}}
 
-where p_c is the share of the n_c documents called c that have w, p_¬c that of the others, and p that of all.
+where p_c is the share of the n_c documents assigned to c that contain w, p_¬c that of the others, and p that of all.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
+from masker.audit.audited_model import AuditedModel
+from masker.audit.hiding import AnsweredDocuments, DistinctRows
 from masker.audit.words import Flags, Ids
+from masker.progress import progress_bar
 
 Floats = npt.NDArray[np.float64]
 
 
 def document_counts(words: list[Ids], classes: Ids, n_classes: int, vocabulary_size: int) -> Ids:
-    """(C, V) documents of each class that have each word."""
+    """(C, V) documents of each class that contain each word."""
     counts = np.zeros((n_classes, vocabulary_size), dtype=np.int64)
     for row, label in zip(words, classes, strict=True):
         counts[label, np.unique(row)] += 1
@@ -39,11 +44,11 @@ def association(counts: Ids, sizes: Ids) -> Floats:
     """z_c(w) of the equation above.
 
     Args:
-        counts: (C, V) documents of each class that have each word.
+        counts: (C, V) documents of each class that contain each word.
         sizes: (C,) documents of each class.
 
     Returns:
-        (C, V) scores; 0 where a class is empty or has all documents, or a word stands in none or in all of them.
+        (C, V) scores; 0 where a class has no documents or all of them, or a word is in none or in all of them.
     """
     total = counts.sum(axis=0)  # (V,)
     rest = sizes.sum() - sizes  # (C,)
@@ -56,13 +61,13 @@ def association(counts: Ids, sizes: Ids) -> Floats:
 
 
 def candidate_words(counts: Ids, sizes: Ids, per_class: int, minimum_documents: int) -> Flags:
-    """(C, V) true for the words of each class that are worth trying: those with the highest z, which is above 0.
+    """(C, V) true for the words worth trying in each class: those with the highest z above 0.
 
     Args:
-        counts: (C, V) documents of each class that have each word.
+        counts: (C, V) documents of each class that contain each word.
         sizes: (C,) documents of each class.
         per_class: Most words of a class.
-        minimum_documents: Documents that must have a word: what stands in one text alone is no keyword.
+        minimum_documents: Documents that must contain a word; a word of a single text is no keyword.
     """
     scores = np.where(counts.sum(axis=0) >= minimum_documents, association(counts, sizes), 0.0)
     chosen = np.zeros(scores.shape, dtype=bool)
@@ -73,19 +78,67 @@ def candidate_words(counts: Ids, sizes: Ids, per_class: int, minimum_documents: 
 
 
 def occlusion_scores(classes: Ids, words: Ids, drops: Floats, n_classes: int, vocabulary_size: int) -> Floats:
-    """s_occ of the equation above from P tries.
+    """s_occ of the equation above from P occlusions.
 
     Args:
-        classes: (P,) the class ŷ(x) of the document of each try.
-        words: (P,) the word that was masked.
+        classes: (P,) the class ŷ(x) of the document.
+        words: (P,) the hidden word.
         drops: (P,) f_ŷ(x) − f_ŷ(x − w).
         n_classes: C.
         vocabulary_size: V.
 
     Returns:
-        (C, V) scores; −inf for words that were not tried for a class.
+        (C, V) scores; −inf for words that were not tried in a class.
     """
     scores = np.full((n_classes, vocabulary_size), -np.inf)
     scores[classes, words] = 0.0
     np.add.at(scores, (classes, words), drops)
     return scores
+
+
+@dataclass(frozen=True)
+class Occlusions:
+    """How answers change when a single word is hidden, P times.
+
+    Attributes:
+        rows: (P,) the document.
+        words: (P,) the word, hidden wherever it occurs in the document.
+        probabilities: (P, C) the answer without it.
+        drops: (P,) f_ŷ(x) − f_ŷ(x − w), the confidence lost.
+        flipped: (P,) whether the predicted class changes.
+    """
+
+    rows: Ids
+    words: Ids
+    probabilities: Floats
+    drops: Floats
+    flipped: Flags
+
+
+def occlude(
+    model: AuditedModel, answered: AnsweredDocuments, wanted: Flags, title: str = "single keywords"
+) -> Occlusions:
+    """Hide words one at a time.
+
+    Args:
+        model: The model.
+        answered: Documents with its answers.
+        wanted: (C, V) which words to hide in documents of each predicted class.
+        title: Title of the progress bar.
+    """
+    rows = DistinctRows()
+    tries: list[tuple[int, int]] = []
+    places = []
+    for row, label in enumerate(answered.predicted):
+        words = answered.words.words[row]
+        for word in np.unique(words[wanted[label, words]]):
+            tries.append((row, int(word)))
+            places.append(rows.add(answered.hider.without(row, words == word)))
+    pairs = np.array(tries, dtype=np.int64).reshape(-1, 2)
+    probabilities = np.empty((0, answered.n_classes))
+    if tries:
+        with progress_bar(len(rows), title, "text") as bar:
+            probabilities = model.probabilities(rows.encoded(), bar.update)[places]
+    classes = answered.predicted[pairs[:, 0]]
+    drops = answered.confidences[pairs[:, 0]] - probabilities[np.arange(len(pairs)), classes]
+    return Occlusions(pairs[:, 0], pairs[:, 1], probabilities, drops, probabilities.argmax(axis=1) != classes)

@@ -1,8 +1,8 @@
 r"""How much a classifier relies on keywords: one number between 0 and 1.
 
-For a document x let f(·) be the probability of the class that the model gives to the whole document. K are the keywords
-of x, R equally many random other words of x; x − K has them masked, and of x | K nothing but them is left. All means
-are over the documents, those without any keyword included.
+For a document x, let f(·) be the probability of the class that the model predicts for the whole document. K are the
+keywords of x, R as many random other words of x; x − K is x with K masked, x | K is x with everything but K masked, and
+∅ has everything masked. Means are over all documents, including those without a keyword.
 
 .. math::
     kept = \frac{\overline{f(x | K)} - \overline{f(x | R)}}{\overline{f(x)} - \overline{f(x | R)}}
@@ -11,11 +11,11 @@ are over the documents, those without any keyword included.
     \qquad
     reliance = \frac{kept + lost}{2}
 
-``kept`` is the confidence that bare keywords give beyond bare random words, as a share of the most there is to give:
-1 when bare keywords are as good as the document. ``lost`` is the confidence that goes with the keywords beyond what
-goes with random words, as a share of the most there is to lose: 1 when a document without its keywords is as good as an
-empty one. Each is 0 when keywords are no better than random words (or there is nothing to give or to lose), and is cut
-to [0, 1]. Not in the paper, which speaks of reliance on keywords without a measure for it.
+``kept`` is the confidence that bare keywords give beyond bare random words, as a share of the possible gain: 1 if bare
+keywords are as good as the document. ``lost`` is the confidence that masking keywords costs beyond masking random
+words, as a share of the possible loss: 1 if a document without its keywords is no better than an empty one. Each is 0
+if keywords do no more than random words (or there is nothing to gain or lose), and is clipped to [0, 1]. Not in the
+paper, which speaks of reliance on keywords but does not measure it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from masker.errors import DataError
 from masker.metrics.intervals import LEVEL, RESAMPLES, Interval, bootstrap
 from masker.metrics.vectors import FloatArray, IntArray
 
-#: A model whose confidence moves by less than this over all views does not read the words at all.
+#: A model whose confidence varies less than this between views ignores the words.
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
 class Confidences:
-    """(N,) probabilities of the class that the model gives to the whole document, for six views of it."""
+    """(N,) probabilities of the class predicted for the whole document, for six views of it."""
 
     whole: FloatArray
     keywords_masked: FloatArray
@@ -59,7 +59,7 @@ class Reliance:
 
 @dataclass(frozen=True)
 class RelianceIntervals:
-    """The same with bootstrap intervals, or differences of the same."""
+    """Reliance and its parts with bootstrap intervals, or differences of them."""
 
     reliance: Interval
     kept: Interval
@@ -74,8 +74,8 @@ def reliance(confidences: Confidences, rows: IntArray | None = None) -> Reliance
     """The equation above.
 
     Args:
-        confidences: What the model says of N documents.
-        rows: Documents to take, repeats allowed; ``None`` takes all.
+        confidences: Of N documents.
+        rows: Documents to use, repeats allowed; ``None`` uses all.
     """
     mean = {
         view.name: float(np.mean(values if rows is None else values[rows]))
@@ -90,20 +90,22 @@ def reliance(confidences: Confidences, rows: IntArray | None = None) -> Reliance
 def reliance_intervals(
     confidences: Confidences, *, resamples: int = RESAMPLES, seed: int = 0, level: float = LEVEL
 ) -> RelianceIntervals:
-    """Reliance with its interval over documents; the keywords are taken as given."""
+    """Reliance with bootstrap intervals over documents, for fixed keywords."""
     return _intervals(lambda rows: reliance(confidences, rows), len(confidences), resamples, seed, level)
 
 
 def reliance_difference(
     one: Confidences, other: Confidences, *, resamples: int = RESAMPLES, seed: int = 0, level: float = LEVEL
 ) -> RelianceIntervals:
-    """Reliance of ``one`` minus that of ``other`` on the same documents, resampled together (paired).
+    """Reliance of ``one`` minus that of ``other``, by a paired bootstrap over the same documents.
 
     Raises:
         DataError: When the numbers of documents differ.
     """
     if len(one) != len(other):
-        raise DataError(f"a paired difference needs the same documents; got {len(one)} and {len(other)} of them")
+        raise DataError(
+            f"a paired difference needs the same documents for both models; got {len(one)} and {len(other)} documents"
+        )
 
     def difference(rows: IntArray) -> Reliance:
         here, there = reliance(one, rows), reliance(other, rows)
@@ -121,7 +123,7 @@ def _share(part: float, whole: float) -> float:
 def _intervals(
     statistic: Callable[[IntArray], Reliance], n: int, resamples: int, seed: int, level: float
 ) -> RelianceIntervals:
-    def of(part: str) -> Interval:  # the same seed gives all parts the same resamples
+    def of(part: str) -> Interval:  # one seed, so all parts share their resamples
         return bootstrap(lambda rows: getattr(statistic(rows), part), n, resamples=resamples, seed=seed, level=level)
 
     return RelianceIntervals(of("reliance"), of("kept"), of("lost"))

@@ -1,4 +1,4 @@
-"""The command line. Each command parses, calls one function of the library and prints.
+"""The command line. Each command parses, calls one library function and prints.
 
 stdout is data; progress and messages go to stderr. Heavy imports happen inside commands, so ``--help`` is instant.
 """
@@ -13,46 +13,68 @@ import sys
 import click
 
 from masker import distributed
-from masker.cli.audit import audit
-from masker.cli.calibrate import calibrate
+from masker.cli.audit import audit_command
+from masker.cli.calibrate import calibrate_command
 from masker.cli.data import data
-from masker.cli.demo import demo
-from masker.cli.evaluate import evaluate
+from masker.cli.demo import demo_command
+from masker.cli.evaluate import evaluate_command
 from masker.cli.export import export
-from masker.cli.keywords import keywords
-from masker.cli.predict import predict
+from masker.cli.keywords import keywords_command
+from masker.cli.predict import predict_command
 from masker.cli.reproduce import reproduce
-from masker.cli.train import train
+from masker.cli.train import train_command
 from masker.errors import MaskerError
 
+#: \b keeps click from joining the lines of a block.
+_HELP = """Text classifiers that know when they do not know.
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+\b
+masker demo                                  see it work, start to finish
+masker train data.csv --output model         train on columns text and label
+masker predict model new.csv                 label, confidence, ood_score, ...
+masker evaluate model test.csv --ood other.csv
+masker calibrate model held_out.csv --false-alarm-rate 0.01
+"""
+
+
+class _Commands(click.Group):
+    """Lists commands in the order in which people meet them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(package_name="masker")
-def cli() -> None:
-    r"""Text classifiers that know when they do not know.
-
-    \b
-    masker demo                                   see it work, start to end
-    masker train data.csv --output model          train on columns text and label
-    masker predict model new.csv                  label, confidence, p_value, ood_score, is_ood
-    masker evaluate model test.csv --ood other.csv
-    masker calibrate model held_out.csv --false-alarm-rate 0.01
-    """
+def cli() -> None:  # noqa: D103 - its help is above
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr, force=True)
     logging.getLogger("masker").setLevel(logging.INFO if distributed.is_first() else logging.ERROR)
     if distributed.world_size() > 1:
-        # Else every process warns, at length, that it need not have looked for parameters without a gradient.
+        # Otherwise every process warns at length that it looked for unused parameters in vain.
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
 
-for command in (demo, train, predict, evaluate, calibrate, audit, keywords, export, data, reproduce):
+for command in (
+    demo_command,
+    train_command,
+    predict_command,
+    evaluate_command,
+    calibrate_command,
+    keywords_command,
+    audit_command,
+    export,
+    data,
+    reproduce,
+):
     cli.add_command(command)
 
 
 def main() -> None:
-    """Run the command line: a problem of the user's is one line on stderr and exit code 2, never a traceback."""
+    """Run the command line: a user's problem is one line on stderr and exit code 2, never a traceback."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # class names and texts are written as they are, whatever the locale
+        sys.stdout.reconfigure(encoding="utf-8")  # class names and texts are written unchanged, whatever the locale
     try:
         cli.main(standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -68,19 +90,19 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted; run the same command again: what was finished or saved is kept", 130)
+        _fail("interrupted; repeat the command to resume", 130)
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
-        _fail(f"{error.strerror or error}{place}; nothing was lost, fix it and run the same command again", 2)
+        _fail(f"{error.strerror or error}{place}; nothing was lost: fix it and repeat the command", 2)
     except RuntimeError as error:
         if not distributed.is_lost_connection(error):
             raise
-        _fail("another process of this run is gone; the same command goes on where it was", 2)
+        _fail("another process of this run is gone; repeat the command to resume", 2)
     finally:
         distributed.shut_down()
 
 
 def _fail(message: str, code: int) -> None:
-    if distributed.is_first():  # of many that fail alike
+    if distributed.is_first():  # one of many that fail alike
         click.echo(f"masker: {message}", err=True)
     sys.exit(code)

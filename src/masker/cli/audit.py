@@ -7,67 +7,89 @@ from typing import Any
 
 import click
 
-from masker.cli.options import data_options, data_values
+from masker.cli.options import SECTIONS, SectionedCommand, data_options, data_values, device_option, json_option
 
 
-@click.command()
-@click.argument("model", metavar="MODEL|HUB_ID|FOLDER")
+class _AuditCommand(SectionedCommand):
+    """Its keywords, seed and length are not those of a training run."""
+
+    sections = {  # noqa: RUF012 - read only
+        "Options": (),
+        "Keywords": ("keywords", "per_class", "masking", "other"),
+        "Data": ("documents", *SECTIONS["Data"]),
+        "Advanced": ("device", "max_length", "seed", "help"),
+    }
+
+
+@click.command("audit", cls=_AuditCommand, short_help="Measure how much a classifier relies on keywords.")
+@click.argument("model", metavar="MODEL")
 @click.argument("data")
-@click.option("--against", metavar="MODEL", help="A second model; prints the paired difference of the two.")
-@click.option("--other", metavar="CORPUS", help="Another corpus in which the keywords are counted.")
+@click.option("--against", metavar="MODEL", help="Compare with a second model, paired over documents.")
+@click.option(
+    "--output",
+    type=click.Path(),
+    default="runs/audit",
+    show_default=True,
+    metavar="FOLDER",
+    help="Folder for audit.json and audit.html.",
+)
+@json_option
+@click.option("--labels", metavar="NAME,NAME,...", help="Names of the model's outputs, in order.")
+@click.option(
+    "--documents", type=click.IntRange(min=2), metavar="N", help="Sample N documents to audit on.  [default: 1000]"
+)
 @click.option(
     "--keywords",
     metavar="SCHEME|FILE|MODEL",
     help="occlusion, attention, frequency, a file of words, or a model trained with keywords.  [default: occlusion]",
 )
-@click.option("--per-class", type=click.IntRange(min=1), metavar="N", help="Keywords of a class.  [default: 10]")
-@click.option("--labels", metavar="NAME,NAME,...", help="Names of the model's outputs, in their order.")
-@click.option(
-    "--documents", type=click.IntRange(min=2), metavar="N", help="Random documents to audit on.  [default: 1000]"
-)
+@click.option("--per-class", type=click.IntRange(min=1), metavar="N", help="Keywords per class.  [default: 10]")
 @click.option(
     "--masking",
     type=click.Choice(["drop", "mask"]),
-    help="Leave masked words out, or replace them by the mask token.  [default: drop]",
+    help="Leave masked words out, or replace them with the mask token.  [default: drop]",
 )
-@click.option("--max-length", type=click.IntRange(min=8), metavar="N", help="Tokens of a document that are read.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), metavar="N", help="[default: 0]")
-@click.option("--output", type=click.Path(), default="runs/audit", show_default=True, metavar="FOLDER")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--other", metavar="CORPUS", help="Also count the keywords in this corpus.")
+@click.option(
+    "--max-length",
+    type=click.IntRange(min=8),
+    metavar="N",
+    help="Read N tokens of each document.  [default: as in training, or 256]",
+)
+@click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), metavar="N", help="Random seed.  [default: 0]")
+@device_option
 @data_options
-def audit(
-    model: str,
-    data: str,
-    against: str | None,
-    other: str | None,
-    labels: str | None,
-    max_length: int | None,
+def audit_command(
     output: str,
     as_json: bool,
+    labels: str | None,
     **options: Any,
 ) -> None:
-    """Measure how much any sequence classifier of transformers leans on keywords.
+    """Measure how much a classifier relies on keywords.
 
-    Half of the labelled documents DATA give the keywords, the other half is measured. JSON and a page for people are
-    written to the output folder; the page shows passages of DATA.
-    """
-    from masker.audit import run_audit
+    MODEL is a masker model folder, a transformers folder or a hub id; DATA has labelled documents. Half of them yield
+    the keywords, the other half are measured. Writes audit.json and audit.html to the output folder; the page quotes
+    passages of DATA.
+
+    \b
+    masker audit model test.csv
+    masker audit model test.csv --against other-model
+    masker audit hub-user/hub-model reviews.csv --labels neg,pos
+    """  # noqa: D301
+    from masker.commands.audit import AuditSources, audit_sources
     from masker.config import AuditSettings, build_settings
-    from masker.report.audit_console import check_folder, print_audit, write_audit
+    from masker.report.audit_console import check_output_folder, print_audit, write_audit
 
     data_settings = build_settings({"data": data_values(options)}).data
-    settings = AuditSettings(**{key: value for key, value in options.items() if value is not None})
-    folder = check_folder(output)
-    found = run_audit(
-        model,
-        data,
-        settings,
-        data_settings,
-        against=against,
-        other=other,
+    given = {key: value for key, value in options.items() if value is not None}
+    names = ("model", "data", "against", "other", "max_length", "device")
+    sources = AuditSources(
+        **{key: given.pop(key) for key in names if key in given},
         labels=None if labels is None else [name.strip() for name in labels.split(",")],
-        max_length=max_length,
     )
+    settings = AuditSettings(**given)
+    folder = check_output_folder(output)
+    found = audit_sources(sources, settings, data_settings)
     write_audit(found, folder)
     if as_json:
         click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1))

@@ -11,13 +11,10 @@ def data() -> None:
 
 
 @data.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with a description of each corpus.")
 def list_command(as_json: bool) -> None:
-    """List the corpora, their splits, where each would be read from, and on which terms it may be used.
-
-    What each one is, is in the JSON output.
-    """
-    from masker.documents import list_corpora
+    """List the corpora: splits, source, terms of use."""
+    from masker.corpora import list_corpora
 
     corpora = list_corpora()
     if as_json:
@@ -38,25 +35,28 @@ def list_command(as_json: bool) -> None:
         splits = ", ".join(f"{split} {rows[split]:,}" if split in rows else split for split in info.splits)
         table.add_row(info.name, splits, info.location, info.terms)
     console = Console(highlight=False)
-    # A file or a pipe has no width to fold lines for.
+    # A file or a pipe has no width to wrap lines to.
     (console if console.is_terminal else Console(highlight=False, width=200)).print(table)
 
 
 @data.command(name="fetch")
 @click.argument("name")
-@click.option("--renew", is_flag=True, help="Download it even if the cache has it, for example because it is damaged.")
+@click.option("--renew", is_flag=True, help="Download again even if the cache has it, for example a damaged copy.")
 @click.option(
     "--file",
     "path",
     type=click.Path(),
     metavar="FILE",
-    help="Make it from the file its authors publish: 50EleReviews.json for amazon50, Reviews.csv for finefood.",
+    help="Import the file its authors publish: 50EleReviews.json for amazon50, Reviews.csv for finefood.",
 )
 def fetch_command(name: str, renew: bool, path: str | None) -> None:
-    """Download the corpus NAME into the cache unless it is here already, and print its files, one a line."""
+    """Fetch corpus NAME and print its files.
+
+    It is downloaded into the cache unless it is there already or in the MASKER_DATA folder.
+    """
     from pathlib import Path
 
-    from masker.documents import fetch_corpus, find_corpus, import_corpus
+    from masker.corpora import fetch_corpus, find_corpus, import_corpus
 
     if path is not None:
         import_corpus(find_corpus(name).name, Path(path).expanduser())

@@ -7,26 +7,31 @@ from typing import Any
 
 import click
 
-from masker.cli.options import backend_option, data_options, data_values, false_alarm_option, score_option
+from masker.cli.options import (
+    SectionedCommand,
+    backend_option,
+    data_options,
+    data_values,
+    device_option,
+    false_alarm_option,
+    json_option,
+    score_option,
+)
 
 
-@click.command()
+@click.command(name="evaluate", cls=SectionedCommand, short_help="Measure accuracy, false alarms, detection.")
 @click.argument("model")
 @click.argument("test")
 @click.option("--ood", multiple=True, metavar="FILE", help="Out-of-distribution texts; repeatable.")
-@click.option(
-    "--ood-where",
-    multiple=True,
-    metavar="COLUMN=VALUE[,...]",
-    help="As --where, which is for TEST, for the out-of-distribution texts.",
-)
+@click.option("--ood-where", multiple=True, metavar="COLUMN=VALUE[,...]", help="Read only these rows of --ood.")
 @click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap resamples.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 @score_option
 @false_alarm_option
 @backend_option
+@device_option
 @data_options
-def evaluate(
+def evaluate_command(
     model: str,
     test: str,
     ood: tuple[str, ...],
@@ -36,28 +41,26 @@ def evaluate(
     score: str | None,
     false_alarm_rate: float | None,
     backend: str | None,
+    device: str,
     **options: Any,
 ) -> None:
     """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files.
 
-    Accuracy and calibration; the false-alarm rate that TEST shows, with its interval; how many errors are left when
-    only the most certain texts are answered (AURC); detection of each out-of-distribution file.
+    Accuracy and calibration; the false-alarm rate that TEST shows, with its interval; the errors left when only the
+    most certain texts are answered (AURC); detection of each out-of-distribution file.
     """
-    from masker.classifier import MaskerClassifier
-    from masker.commands.train import evaluation_documents
+    from masker.commands.evaluate import EvaluationSources, evaluate
     from masker.config import build_settings
     from masker.documents.filters import parse_where
     from masker.errors import ConfigError
-    from masker.progress import progress_bar
+    from masker.model import Model
     from masker.report.console import print_evaluation
 
     if ood_where and not ood:
-        raise ConfigError("--ood-where chooses rows of out-of-distribution texts; give them with --ood FILE")
-    settings = build_settings({"data": data_values(options)})
-    classifier = MaskerClassifier.load(model, backend, score, false_alarm_rate)
-    documents, out = evaluation_documents(classifier, test, list(ood), settings.data, parse_where(ood_where))
-    with progress_bar(len(documents) + sum(map(len, out.values())), "evaluate", "doc") as bar:
-        report = classifier.evaluate(documents, out, resamples=resamples, advance=bar.update)
+        raise ConfigError("--ood-where filters out-of-distribution texts; give them with --ood FILE")
+    settings = build_settings({"data": data_values(options)}).data
+    opened = Model.open(model, backend, device, score, false_alarm_rate)
+    report = evaluate(opened, EvaluationSources(test, ood, parse_where(ood_where)), settings, resamples=resamples)
     if as_json:
         click.echo(json.dumps(report, indent=1))
     else:

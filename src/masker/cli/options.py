@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and help that groups them."""
 
 from __future__ import annotations
 
@@ -9,28 +9,60 @@ import click
 
 Command = Callable[..., Any]
 
-#: As in :mod:`masker.config`, whose import would slow down ``--help``; a test compares the two.
-METHODS = ("masker", "vanilla", "residual", "openmax", "doc", "ocsvm", "linear")
 HEADS = ("one-vs-rest", "multi-class", "regression")
+BACKENDS = ("torch", "torch-bf16", "onnx", "onnx-int8")
+
+#: Sections of a command's help and the options in each, most used first. Others go to the first section.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Options": (),
+    "Data": (
+        "text_column", "label_column", "pair_column", "encoding", "where", "ood_where", "limit", "skip_invalid",
+    ),
+    "Training": (
+        "method", "backbone", "preset", "epochs", "batch_size", "learning_rate", "max_length", "seed", "head",
+        "keywords", "attention_model",
+    ),
+    "Detection": ("score", "false_alarm_rate", "class_conditional", "ood_examples", "statistics"),
+    "Advanced": ("device", "backend", "engine", "workers", "address", "resamples", "config", "overrides", "help"),
+}  # fmt: skip
+
+
+class SectionedCommand(click.Command):
+    """A command whose help shows its options in sections."""
+
+    sections = SECTIONS
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        place = {name: (title, rank) for title, names in self.sections.items() for rank, name in enumerate(names)}
+        rows: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in self.sections}
+        for rank, parameter in enumerate(self.get_params(ctx)):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                title, within = place.get(str(parameter.name), ("Options", rank))
+                rows[title].append((within, record))
+        for title, records in rows.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl([record for _, record in sorted(records)])
 
 
 def data_options(command: Command) -> Command:
     """How to read rows: columns, encoding, limit."""
     for option in (
-        click.option("--text-column", metavar="NAME", help="Column with the text (found by name if not given)."),
+        click.option("--text-column", metavar="NAME", help="Column with the text; found by name if not given."),
         click.option("--pair-column", metavar="NAME", help="Column with the second text of a pair."),
         click.option("--label-column", metavar="NAME", help="Column with the label."),
         click.option("--encoding", metavar="NAME", help="Encoding of text files.  [default: utf-8]"),
-        click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Use only the first N rows."),
-        click.option("--where", multiple=True, metavar="COLUMN=VALUE[,...]", help="Use only such rows; repeatable."),
-        click.option("--skip-invalid", is_flag=True, default=None, help="Leave out rows without text or label."),
+        click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Read only the first N rows."),
+        click.option("--where", multiple=True, metavar="COLUMN=VALUE[,...]", help="Read only these rows; repeatable."),
+        click.option("--skip-invalid", is_flag=True, default=None, help="Skip rows without text or label."),
     ):
         command = option(command)
     return command
 
 
 def data_values(options: dict[str, Any]) -> dict[str, Any]:
-    """The ``data`` section that :func:`data_options` describe; takes its entries out of ``options``."""
+    """The ``data`` section of the settings; takes the entries of :func:`data_options` out of ``options``."""
     from masker.documents.filters import parse_where
 
     return {
@@ -46,13 +78,27 @@ def data_values(options: dict[str, Any]) -> dict[str, Any]:
 
 def backend_option(command: Command) -> Command:
     """What runs the network."""
-    kinds = click.Choice(["torch", "torch-bf16", "onnx", "onnx-int8"])
-    option = click.option("--backend", type=kinds, help="What runs the network; ONNX needs 'masker export' first.")
+    option = click.option(
+        "--backend", type=click.Choice(BACKENDS), help="What runs the network; ONNX needs 'masker export' first."
+    )
     return option(command)
 
 
+def device_option(command: Command) -> Command:
+    """Where the network runs."""
+    option = click.option(
+        "--device", default="auto", metavar="NAME", help="auto, cpu, cuda, cuda:N or mps.  [default: auto]"
+    )
+    return option(command)
+
+
+def json_option(command: Command) -> Command:
+    """JSON instead of tables."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
+
+
 def score_option(command: Command) -> Command:
-    """Which out-of-distribution score. Its names are checked by the settings, or by the model that is opened."""
+    """Which out-of-distribution score; the settings or the model check the name."""
     option = click.option(
         "--score",
         metavar="NAME",
@@ -67,7 +113,7 @@ def false_alarm_option(command: Command) -> Command:
         "--false-alarm-rate",
         type=float,
         metavar="X",
-        help="Reject at most this share of the texts that do belong to a class.  [default: the model's, or 0.05]",
+        help="Reject at most this share of texts that belong to a class.  [default: the model's, or 0.05]",
     )
     return option(command)
 
@@ -77,7 +123,7 @@ def class_conditional_option(command: Command) -> Command:
     option = click.option(
         "--class-conditional/--no-class-conditional",
         default=None,
-        help="Keep the false-alarm rate within each predicted class, not only on the whole.",
+        help="Keep the false-alarm rate within each predicted class, not only overall.",
     )
     return option(command)
 
@@ -87,15 +133,19 @@ def ood_examples_option(command: Command) -> Command:
     option = click.option(
         "--ood-examples",
         metavar="FILE",
-        help="Out-of-distribution texts to set the false-alarm rate by (at most the one given); shows the trade-off.",
+        help="Out-of-distribution texts to set the false-alarm rate by, at most the one given; shows the trade-off.",
     )
     return option(command)
 
 
 def settings_options(command: Command) -> Command:
-    """The settings of a training run that deserve an option of their own, and ``--config`` / ``--set`` for the rest."""
+    """The settings of a training run that have an option of their own; ``--config`` and ``--set`` reach the rest."""
     for option in (
-        click.option("--method", type=click.Choice(METHODS), help="[default: masker]"),
+        click.option(
+            "--method",
+            metavar="NAME",
+            help="masker, vanilla, residual, openmax, doc, ocsvm, linear, or a plug-in's.  [default: masker]",
+        ),
         click.option(
             "--head",
             type=click.Choice(HEADS),
@@ -104,7 +154,7 @@ def settings_options(command: Command) -> Command:
         click.option(
             "--keywords",
             metavar="SCHEME|FILE",
-            help="attention, frequency, random, or a file of words.  [default: attention]",
+            help="attention, frequency, random, a plug-in's, or a file of words.  [default: attention]",
         ),
         click.option(
             "--attention-model",
@@ -112,15 +162,15 @@ def settings_options(command: Command) -> Command:
             help="Read attention keywords off this model; saves the vanilla stage.",
         ),
         click.option("--backbone", metavar="NAME|HUB_ID|FOLDER", help="Encoder to fine-tune.  [default: minilm]"),
-        click.option("--preset", metavar="NAME", help="Training as in the paper: ood or cross-domain."),
+        click.option("--preset", metavar="NAME", help="Train as in the paper: ood or cross-domain."),
         click.option(
             "--epochs",
             type=int,
             metavar="N",
             help="Of each stage; half as many for the first with --preset.  [default: 3; 6 with --preset; 10 for doc]",
         ),
-        click.option("--batch-size", type=int, metavar="N", help="Documents in a batch, over all processes."),
-        click.option("--learning-rate", type=float, metavar="X"),
+        click.option("--batch-size", type=int, metavar="N", help="Documents per batch, over all processes."),
+        click.option("--learning-rate", type=float, metavar="X", help="[default: 5e-5]"),
         click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),
         click.option("--seed", type=int, metavar="N", help="[default: 0]"),
         click.option("--config", type=click.Path(), metavar="FILE", help="YAML or JSON file with any settings."),

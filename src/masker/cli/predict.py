@@ -7,73 +7,68 @@ from typing import Any
 
 import click
 
-from masker.cli.options import backend_option, data_options, data_values, false_alarm_option, score_option
+from masker.cli.options import (
+    SectionedCommand,
+    backend_option,
+    data_options,
+    data_values,
+    device_option,
+    false_alarm_option,
+    score_option,
+)
 
 
-@click.command()
+@click.command(name="predict", cls=SectionedCommand, short_help="Classify texts, rejecting foreign ones.")
 @click.argument("model")
 @click.argument("data")
 @click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
-@click.option("--output", type=click.Path(), metavar="FILE|FOLDER", help="Write here instead of standard output.")
+@click.option("--output", type=click.Path(), metavar="FILE|FOLDER", help="Write here instead of to standard output.")
 @click.option("--with-text", is_flag=True, help="Repeat the input text in each row.")
-@click.option("--reject", is_flag=True, help="The label null for a text that is out-of-distribution.")
-@click.option("--engine", type=click.Choice(["local", "ray"]), help="Predict a folder of files, each into one file.")
+@click.option("--reject", is_flag=True, help="Give out-of-distribution texts the label null.")
+@click.option("--engine", type=click.Choice(["local", "ray"]), help="Predict a folder of files, one output file each.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Files at a time, with --engine ray.")
 @click.option("--address", metavar="HOST:PORT", help="A running Ray cluster.  [default: RAY_ADDRESS, or none]")
 @score_option
 @false_alarm_option
 @backend_option
+@device_option
 @data_options
-def predict(
+def predict_command(
     model: str,
     data: str,
-    form: str,
     output: str | None,
-    with_text: bool,
-    reject: bool,
     engine: str | None,
     workers: int | None,
     address: str | None,
-    score: str | None,
-    false_alarm_rate: float | None,
-    backend: str | None,
     **options: Any,
 ) -> None:
     """Classify the texts of DATA ('-' reads standard input) with the model in the folder MODEL.
 
-    One row for each text, in order: label, confidence, p_value (about the share of the model's own texts that look as
+    One row per text, in order: label, confidence, p_value (about the share of the model's own texts that look as
     strange), ood_score (higher = more out-of-distribution), is_ood.
 
     With --engine, DATA is a folder of CSV, TSV, JSONL or Parquet files (or a pattern in quotes), and each becomes one
-    file of the folder --output. Files that are finished already are kept unless model, input or options have changed.
+    file of the folder --output. Finished files are kept unless model, input or options have changed.
     """
+    from masker.commands.predict_options import PredictOptions
     from masker.config import build_settings
     from masker.errors import ConfigError
 
-    settings = build_settings({"data": data_values(options)})
-    written: dict[str, Any] = {
-        "form": form,
-        "with_text": with_text,
-        "reject": reject,
-        "backend": backend,
-        "score": score,
-        "false_alarm_rate": false_alarm_rate,
-    }
+    settings = build_settings({"data": data_values(options)}).data
+    chosen = PredictOptions(**options)
     if engine != "ray" and (workers is not None or address is not None):
-        raise ConfigError("--workers and --address belong to --engine ray; add it, or leave them out")
+        raise ConfigError("--workers and --address need --engine ray; add it, or leave them out")
     if engine is None:
-        from masker.commands.predict import write_predictions
+        from masker.commands.predict import predict
 
-        write_predictions(model, data, settings.data, output=output, **written)
+        predict(model, data, settings, chosen, output)
         return
     if output is None:
-        raise ConfigError("--engine writes one file for each input file; give the folder for them with --output")
+        raise ConfigError("--engine writes one file per input file; name their folder with --output")
 
-    from masker.commands import predict_shards
+    from masker.commands.predict_shards import predict_shards
 
-    summary = predict_shards(
-        model, data, output, settings.data, engine=engine, workers=workers, address=address, **written
-    )
+    summary = predict_shards(model, data, output, settings, chosen, engine=engine, workers=workers, address=address)
     logging.getLogger("masker").info(
-        "%d rows; %d shards predicted, %d were there already", summary.rows, summary.predicted, summary.kept
+        "%d rows; %d files predicted, %d kept", summary.rows, summary.predicted, summary.kept
     )

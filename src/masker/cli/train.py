@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from masker.cli.options import (
+    SectionedCommand,
     build_from_options,
     class_conditional_option,
     data_options,
+    device_option,
     false_alarm_option,
     ood_examples_option,
     score_option,
@@ -18,17 +20,18 @@ from masker.cli.options import (
 )
 
 
-@click.command()
+@click.command(name="train", cls=SectionedCommand, short_help="Train a classifier.")
 @click.argument("data")
 @click.option("--output", required=True, type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
-@click.option("--restart", is_flag=True, help="Discard an unfinished run instead of going on with it.")
+@click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
 @score_option
 @false_alarm_option
 @class_conditional_option
 @ood_examples_option
 @settings_options
 @data_options
-def train(
+@device_option
+def train_command(
     data: str,
     output: str,
     restart: bool,
@@ -36,6 +39,7 @@ def train(
     false_alarm_rate: float | None,
     class_conditional: bool | None,
     ood_examples: str | None,
+    device: str,
     **options: Any,
 ) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
@@ -43,27 +47,30 @@ def train(
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
     corpus by name (see 'masker data list'), or a `datasets` folder or id.
 
-    To train on several devices or machines: torchrun --nproc-per-node N -m masker train DATA --output MODEL
+    An interrupted run resumes when you repeat the command.
+
+    On several devices or machines: torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """
     detection = {"score": score, "false_alarm_rate": false_alarm_rate, "class_conditional": class_conditional}
     keywords = options["keywords"]
     settings = build_from_options(options, detection=detection)
 
     from masker import distributed
-    from masker.commands.train import train_run
-    from masker.config import KEYWORD_METHODS
+    from masker.commands.train import OodExamples, train
     from masker.errors import ConfigError
+    from masker.registry import METHODS
     from masker.report.console import print_training
 
-    method = settings.training.method
-    if keywords is not None and method not in KEYWORD_METHODS:
-        logging.getLogger("masker").warning("--keywords is not used: method %s has no keyword stage", method)
+    method = METHODS.get(settings.training.method)
+    if keywords is not None and not method.keywords:
+        logging.getLogger("masker").warning("--keywords is ignored: method %s does not use keywords", method.name)
     if settings.model.head == "regression" and any(value is not None for value in detection.values()):
         raise ConfigError(
             "a regression has no classes to be out of; leave out --score, --false-alarm-rate and --class-conditional"
         )
     rule = settings.detection
     highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None
-    summary = train_run(data, output, settings, restart=restart, ood_examples=ood_examples, highest_rate=highest)
+    examples = None if ood_examples is None else OodExamples(ood_examples, highest)
+    summary = train(data, output, settings, examples=examples, device=device, restart=restart)
     if distributed.is_first():
         print_training(summary)

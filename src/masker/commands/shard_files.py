@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from masker.documents.tables import TABLE_FORMS, table_form
+from masker.documents.file_formats import TABLE_FORMATS, table_format
 from masker.errors import ConfigError, DataError
 from masker.files import write_json
 
@@ -50,11 +50,11 @@ def find_shards(data: str, output: Path, form: str) -> list[Shard]:
     if root.is_dir():
         if root.resolve() == output.resolve():
             raise ConfigError(f"--output '{output}' is the folder that is read; choose another one")
-        files = [path for path in sorted(root.rglob("*")) if path.is_file() and table_form(path) in TABLE_FORMS]
+        files = [path for path in sorted(root.rglob("*")) if path.is_file() and table_format(path) in TABLE_FORMATS]
     elif glob.has_magic(data):
         files = [Path(name) for name in sorted(glob.glob(str(root), recursive=True)) if os.path.isfile(name)]
         root = Path(*takewhile(lambda part: not glob.has_magic(part), root.parts))
-        unknown = [str(path) for path in files if table_form(path) is None]
+        unknown = [str(path) for path in files if table_format(path) is None]
         if unknown:
             raise DataError(f"{unknown[0]}: is no table that can be read; make the pattern narrower")
     elif root.is_file():
@@ -66,13 +66,13 @@ def find_shards(data: str, output: Path, form: str) -> list[Shard]:
         relative = path.relative_to(root)
         if any(part[0] in "._" for part in relative.parts) or output.resolve() in path.resolve().parents:
             continue
-        ending = len(str(table_form(path))) + (3 if path.suffix.lower() == ".gz" else 0)
+        ending = len(str(table_format(path))) + (3 if path.suffix.lower() == ".gz" else 0)
         name = f"{relative.as_posix()[:-ending]}.{form}"
         if name in shards:
             raise ConfigError(f"'{path}' and '{shards[name].source}' would both become {name}; rename one of them")
         shards[name] = Shard(str(path), name)
     if not shards:
-        known = ", ".join(TABLE_FORMS)
+        known = ", ".join(TABLE_FORMATS)
         raise DataError(f"'{data}': has no shards; put {known} files there (text files may be gzipped)")
     return list(shards.values())
 

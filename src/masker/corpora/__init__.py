@@ -1,1 +1,12 @@
-"""Corpora that can be had by name."""
+"""Corpora that can be read by name."""
+
+from masker.corpora.lookup import (
+    CorpusInfo,
+    corpus_path_or_none,
+    fetch_corpus,
+    find_corpus,
+    import_corpus,
+    list_corpora,
+)
+
+__all__ = ["CorpusInfo", "corpus_path_or_none", "fetch_corpus", "find_corpus", "import_corpus", "list_corpora"]

@@ -1,4 +1,4 @@
-"""Rows of a corpus in the one form that is kept: ``{"text", "label"}``, for pairs also ``text_pair``, and ``genre``."""
+"""Corpus rows in the form the cache keeps: ``{"text", "label"}``, with ``text_pair`` for pairs, and maybe ``genre``."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from masker.labels import as_class_name
 CorpusRow = dict[str, Any]
 Parts = dict[str, list[CorpusRow]]  # split -> rows
 
-#: Stars as sentiment: the paper takes one star as negative and five as positive, and leaves the rest out.
+#: Star ratings as sentiment: the paper takes one star as negative, five as positive, and drops the rest.
 STARS = {"1": "negative", "5": "positive"}
 
 
 def normalise(
     records: Iterable[Mapping[str, Any]], columns: Mapping[str, str], labels: Mapping[str, str] | None = None
 ) -> Iterator[CorpusRow]:
-    """Rename columns and labels; rows with a blank text or without a usable label are left out.
+    """Rename columns and labels, and drop rows with a blank text or no usable label.
 
     Args:
-        records: The rows as their source has them.
-        columns: Our name of a column -> the source's.
-        labels: The source's label, written out -> our class name; a label that is not in it drops its row. None keeps
-            labels as they are.
+        records: The rows of the source.
+        columns: Our column name -> the source's.
+        labels: The source's label, as a class name -> ours; rows with any other label are dropped. ``None`` keeps
+            the labels.
     """
     for record in records:
         row = {ours: record[theirs] for ours, theirs in columns.items()}
@@ -36,7 +36,7 @@ def normalise(
 
 
 def distinct(rows: Iterable[CorpusRow]) -> list[CorpusRow]:
-    """The rows without those whose text came before: a text in two splits would be tested on after training on it."""
+    """The first row of each distinct text, so that no text ends up in both training and test data."""
     first: dict[str, CorpusRow] = {}
     for row in rows:
         first.setdefault(row["text"], row)
@@ -44,7 +44,7 @@ def distinct(rows: Iterable[CorpusRow]) -> list[CorpusRow]:
 
 
 def seventy_thirty(rows: Iterable[CorpusRow]) -> Parts:
-    """Cut 70:30 within each class, as the paper does where a corpus has no official split."""
+    """Split 70:30 within each class, as the paper does for corpora without an official split."""
     classes: dict[str, list[CorpusRow]] = {}
     for row in shuffled(rows):
         classes.setdefault(row["label"], []).append(row)
@@ -58,7 +58,7 @@ def seventy_thirty(rows: Iterable[CorpusRow]) -> Parts:
 
 
 def shuffled(rows: Iterable[CorpusRow]) -> list[CorpusRow]:
-    """A random order that no version of a random number generator can change; the seed is the leading 0."""
+    """Shuffle by checksum, which no random number generator's version can change; the seed is the leading 0."""
     return sorted(rows, key=_shuffle_key)
 
 

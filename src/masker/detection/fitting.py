@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from masker.config import Settings
-from masker.detection.arrays import Labels
 from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE, Combination, candidate_features, choose_combination
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, HeldOut, checked_scores, document_scores
@@ -20,9 +19,9 @@ from masker.detection.statistics import Statistics, gather_statistics
 from masker.detection.temperature import fit_temperature
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
-from masker.inference.backend import Scorer as Backend
-from masker.inference.backend import document_outputs, stream_outputs
+from masker.inference.backend import Backend
 from masker.inference.outputs import Outputs
+from masker.inference.windows import document_labels, document_outputs, stream_outputs
 from masker.keywords import KeywordSet
 from masker.progress import progress_bar
 from masker.registry import METHODS, SCORES
@@ -239,10 +238,3 @@ def sample_documents(encoded: Encoded, limit: int, seed: int) -> Encoded:
     chosen = np.sort(np.random.default_rng(seed).choice(documents, limit, replace=False))
     rows = np.flatnonzero(np.isin(encoded.document, chosen))
     return replace(encoded.take(rows.tolist()), document=np.searchsorted(chosen, encoded.document[rows]))
-
-
-def document_labels(encoded: Encoded) -> Labels:
-    """(N,) the class of each document, however many windows it has."""
-    assert encoded.labels is not None
-    _, first = np.unique(encoded.document, return_index=True)
-    return np.asarray(encoded.labels[first], dtype=np.int64)

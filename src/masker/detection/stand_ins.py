@@ -13,11 +13,11 @@ import numpy as np
 
 from masker.config import MaskingSettings
 from masker.documents.encoding import Encoded
-from masker.inference.batching import content_special_ids
 from masker.keywords import KeywordSet
 from masker.masking.draws import document_draws
 from masker.masking.keywords_only import keywords_only
 from masker.masking.views import mask_context
+from masker.modeling.tokens import content_special_ids
 
 
 def stand_in_documents(

@@ -1,4 +1,4 @@
-"""From texts to token ids: truncation at the head, or overlapping windows over long documents."""
+"""From texts to token ids: long documents are truncated or cut into overlapping windows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from masker.documents.word_pieces import word_pieces
 
 Ids = npt.NDArray[np.int64]
 
-#: From so many texts on words are looked up; for fewer it does not pay.
+#: The number of texts from which the word cache pays off.
 _MANY_TEXTS = 16
-#: A tokenizer's own result is many times as large as its ids: only so many are held before their ids are taken.
+#: A tokenizer's result takes many times the memory of its ids, so texts are tokenized in batches of this size.
 _TEXTS_AT_A_TIME = 1024
 
 
@@ -24,10 +24,10 @@ class Encoded:
     """Encoded documents, special tokens included, without padding.
 
     Attributes:
-        input_ids: One array for each row.
-        token_type_ids: Likewise, for tokenizers that have them.
-        labels: Class index or score of each row, or ``None``.
-        document: Which document each row is a window of; rows and documents are the same without windows.
+        input_ids: One array per row.
+        token_type_ids: One array per row, if the tokenizer has token types.
+        labels: Class index or regression target of each row, or ``None``.
+        document: The document each row belongs to; without windows every document is one row.
     """
 
     input_ids: list[Ids]
@@ -52,7 +52,7 @@ class Encoded:
         return np.array([len(ids) for ids in self.input_ids], dtype=np.int64)
 
     def take(self, rows: Sequence[int]) -> Encoded:
-        """The given rows, in the given order."""
+        """The given rows, in the given order, each as a document of its own."""
         index = np.asarray(rows, dtype=np.int64)
         return Encoded(
             [self.input_ids[row] for row in index],
@@ -78,10 +78,10 @@ def encode(
         tokenizer: A fast tokenizer of transformers.
         texts: The documents, or the first text of each pair.
         pairs: The second text of each pair, or ``None``.
-        max_length: Longest row, special tokens included. What lies beyond is cut off, or goes to further windows.
-        labels: One for each document; a window has its document's label.
+        max_length: The longest row, special tokens included.
+        labels: One per document; each window gets its document's label.
         windows: Cut long documents into windows instead of truncating them.
-        window_overlap: Part of a window's content that the next window repeats.
+        window_overlap: The share of a window that the next one repeats.
     """
     if pairs is None and not windows and len(texts) >= _MANY_TEXTS:
         quick = _encode_words(tokenizer, texts, max_length, labels)
@@ -95,14 +95,17 @@ def encode(
     ids: list[Ids] = []
     types: list[Ids] = []
     document: list[int] = []
-    for start in range(0, len(texts), _TEXTS_AT_A_TIME):
-        part = slice(start, start + _TEXTS_AT_A_TIME)
-        for place, row in enumerate(
-            _tokenize(tokenizer, texts[part], None if pairs is None else pairs[part], max_length, stride, windows)
-        ):
+    # Calling the tokenizer itself adds checks and copies that cost more than a short text.
+    _set_truncation(tokenizer, max_length, stride)
+    backend = tokenizer.backend_tokenizer
+    # The fast variant skips character offsets, but loses the token types of all windows of a pair except the first.
+    tokenize = backend.encode_batch if windows else backend.encode_batch_fast
+    inputs = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+    for start in range(0, len(inputs), _TEXTS_AT_A_TIME):
+        for place, row in enumerate(tokenize(inputs[start : start + _TEXTS_AT_A_TIME]), start):
             for window in (row, *row.overflowing) if windows else (row,):
                 ids.append(np.array(window.ids, dtype=np.int64))
-                document.append(start + place)
+                document.append(place)
                 if has_types:
                     types.append(np.array(window.type_ids, dtype=np.int64))
     of_row = np.array(document, dtype=np.int64)
@@ -112,7 +115,7 @@ def encode(
 def _encode_words(
     tokenizer: Any, texts: Sequence[str], max_length: int, labels: npt.NDArray[Any] | None
 ) -> Encoded | None:
-    """The same for many single texts, where the tokenizer allows to look words up."""
+    """Tokenize single texts through the word cache; ``None`` if the tokenizer does not allow it."""
     _set_truncation(tokenizer, None, 0)
     words = word_pieces(tokenizer)
     frame = None if words is None else _frame(tokenizer)
@@ -124,12 +127,12 @@ def _encode_words(
         for ids in words.encode(texts, max_length - len(before) - len(after))
     ]
     has_types = "token_type_ids" in tokenizer.model_input_names
-    zeros = np.zeros(max_length, dtype=np.int64)  # one for all rows: memory is for tokens
+    zeros = np.zeros(max_length, dtype=np.int64)  # shared by all rows to save memory
     return Encoded(rows, [zeros[: len(row)] for row in rows] if has_types else None, labels, np.arange(len(rows)))
 
 
 def _frame(tokenizer: Any) -> tuple[list[int], list[int]] | None:
-    """The special tokens before and after a single text, if that is all they are."""
+    """The special tokens before and after a single text; ``None`` if the template does anything else."""
     backend = tokenizer.backend_tokenizer
     bare = backend.encode("a", add_special_tokens=False).ids
     framed = backend.encode("a")
@@ -139,20 +142,8 @@ def _frame(tokenizer: Any) -> tuple[list[int], list[int]] | None:
     return framed.ids[:place], framed.ids[place + 1 :]
 
 
-def _tokenize(
-    tokenizer: Any, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int, stride: int, windows: bool
-) -> list[Any]:
-    """What calling the tokenizer does, without its checks and copies, which take longer than a short text itself."""
-    _set_truncation(tokenizer, max_length, stride)
-    backend = tokenizer.backend_tokenizer
-    batch = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
-    # The fast form does not follow characters. It loses the token types of all windows of a pair but the first.
-    encodings: list[Any] = backend.encode_batch(batch) if windows else backend.encode_batch_fast(batch)
-    return encodings
-
-
 def _set_truncation(tokenizer: Any, max_length: int | None, stride: int) -> None:
-    """Let the tokenizer cut texts at ``max_length`` (``None``: never) and pad none."""
+    """Make the tokenizer truncate at ``max_length`` (``None``: never) and not pad."""
     from transformers.tokenization_utils_base import TruncationStrategy
     from transformers.utils import PaddingStrategy
 
@@ -171,7 +162,7 @@ def _set_truncation(tokenizer: Any, max_length: int | None, stride: int) -> None
 
 
 def token_budget_batches(lengths: Ids, max_tokens: int) -> list[Ids]:
-    """Cut documents, longest first, into batches of at most ``max_tokens`` tokens with padding (at least one row)."""
+    """Batch rows, longest first, by a budget of ``max_tokens`` padded tokens; a batch has at least one row."""
     order = np.argsort(-lengths, kind="stable")
     batches = []
     start = 0

@@ -1,24 +1,21 @@
-"""Rows chosen by the value of a column, such as the genre of a pair, for any source."""
+"""Rows selected by the value of a column, such as the genre of a pair, in any source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
+from masker.documents.columns import Record, list_names, match_column
 from masker.errors import ConfigError, DataError, NoRowsError, did_you_mean
 from masker.labels import as_class_name
-
-#: How many values or columns an error lists.
-_SHOWN = 20
 
 _Where = Mapping[str, Sequence[str]]
 
 
 def parse_where(conditions: Iterable[str]) -> dict[str, list[str]] | None:
-    """Turn ``["genre=telephone,letters"]`` into ``{"genre": ["telephone", "letters"]}``, and nothing into None.
+    """Parse ``["genre=telephone,letters"]`` into ``{"genre": ["telephone", "letters"]}``; no conditions give None.
 
     Raises:
-        ConfigError: If a condition is of another form.
+        ConfigError: If a condition is malformed.
     """
     where: dict[str, list[str]] = {}
     for condition in conditions:
@@ -31,38 +28,37 @@ def parse_where(conditions: Iterable[str]) -> dict[str, list[str]] | None:
 
 
 def describe_where(where: _Where | None) -> str:
-    """What a filter adds to the name of a source."""
+    """The suffix a filter adds to the name of a source."""
     conditions = "; ".join(f"{column}={','.join(values)}" for column, values in (where or {}).items())
     return f" ({conditions})" if conditions else ""
 
 
 def columns_to_filter(names: Sequence[str], where: _Where, source: str) -> list[str]:
-    """The columns of a source that a filter speaks of, in its order; upper and lower case are the same.
+    """The columns that a filter refers to, in its order, ignoring case.
 
     Raises:
-        DataError: If the source does not have one of them.
+        DataError: If the source lacks one of them.
     """
     columns = []
     for wanted in where:
-        # An exact match comes before one in another case.
-        found = [name for name in sorted(names, key=lambda name: name != wanted) if name.lower() == wanted.lower()]
-        if not found:
+        column = match_column(names, wanted)
+        if column is None:
             raise DataError(
-                f"{source}: has no column '{wanted}' to choose rows by; its columns are: {_list(names)}."
+                f"{source}: has no column '{wanted}' to filter by; its columns are: {list_names(names)}."
                 f"{did_you_mean(wanted, names)}"
             )
-        columns.append(found[0])
+        columns.append(column)
     return columns
 
 
 def matching_records(
-    records: Iterable[tuple[int, dict[str, Any]]], where: _Where, source: str, *, every_value: bool = True
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the records that have, in every column of ``where``, one of its values.
+    records: Iterable[Record], where: _Where, source: str, *, every_value: bool = True
+) -> Iterator[Record]:
+    """Yield the records that have one of the wanted values in every column of ``where``.
 
     Raises:
         DataError: If the source lacks a column.
-        NoRowsError: Once it is read to its end: if it has no matching record, or, with ``every_value``, lacks a value.
+        NoRowsError: At its end, if no record matched or, with ``every_value``, a value never occurred.
     """
     tests: list[tuple[str, str, set[str]]] = []
     seen: dict[str, set[str]] = {wanted: set() for wanted in where}
@@ -75,28 +71,22 @@ def matching_records(
         for wanted, column, values in tests:
             value = as_class_name(record.get(column))
             matches = matches and value in values
-            # Enough to list; a column of ten million different values need not be remembered.
+            # For the error message; a column may have ten million different values.
             if value is not None and (value in values or len(seen[wanted]) < 1000):
                 seen[wanted].add(value)
         if matches:
             found += 1
             yield line, record
-    if not tests:
-        return  # an empty source has an error of its own
-    if found and not every_value:
+    # Empty sources are reported elsewhere.
+    if not tests or (found and not every_value):
         return
     for wanted, column, values in tests:
         for value in where[wanted]:
             if value not in seen[wanted]:
-                there = _list(sorted(seen[wanted])) or "none, all its cells are empty"
+                there = list_names(sorted(seen[wanted])) or "none, all its cells are empty"
                 raise NoRowsError(
                     f"{source}: no row has the value '{value}' in column '{column}'; its values are: {there}."
                     f"{did_you_mean(value, seen[wanted] - values)}"
                 )
     if not found:
-        raise NoRowsError(f"{source}: no row meets all of{describe_where(where)}; leave one of them out")
-
-
-def _list(names: Sequence[str]) -> str:
-    shown = ", ".join(name if len(name) <= 40 else name[:37] + "..." for name in names[:_SHOWN])
-    return shown + (", ..." if len(names) > _SHOWN else "")
+        raise NoRowsError(f"{source}: no row meets all conditions{describe_where(where)}; drop one of them")

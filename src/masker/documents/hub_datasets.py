@@ -1,30 +1,29 @@
-"""Data sets that the ``datasets`` library opens: folders, and ids such as ``owner/name`` on the Hugging Face hub."""
+"""Data sets that the ``datasets`` library opens: folders, and Hugging Face hub ids such as ``owner/name``."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from masker.documents.columns import ChooseColumns, Record
 from masker.errors import DataError
 from masker.hub import cache_only_when_offline, no_progress_bars, one_line, table_records
 
-#: What ``save_to_disk`` leaves behind, as opposed to a folder of plain data files.
+#: Files written by ``save_to_disk``; without them a folder holds plain data files.
 _SAVED = ("dataset_info.json", "state.json", "dataset_dict.json")
 
-Choose = Callable[[Sequence[str]], Sequence[str]]
 
-
-def folder_records(folder: str, split: str | None, choose: Choose) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield numbered records of a folder: one written by ``save_to_disk``, or one with data files in it.
+def folder_records(folder: str, split: str | None, choose: ChooseColumns) -> Iterator[Record]:
+    """Yield the records of a folder, either written by ``save_to_disk`` or holding data files.
 
     Args:
         folder: An existing folder.
-        split: The split to read; None takes ``train``, or the only one there is.
-        choose: Given the column names, returns those to read.
+        split: The split to read; None means ``train``, or the only split.
+        choose: Picks the columns to read.
 
     Raises:
-        DataError: If the folder holds no data, cannot be read or has no such split.
+        DataError: If the folder has no data or no such split, or cannot be read.
     """
     import datasets
 
@@ -32,25 +31,25 @@ def folder_records(folder: str, split: str | None, choose: Choose) -> Iterator[t
     try:
         with no_progress_bars():
             loaded = datasets.load_from_disk(folder) if saved else datasets.load_dataset(folder)
-    except Exception as error:  # datasets raises whatever the reader of the form raises
+    except Exception as error:  # datasets passes on whatever the reader of the format raises
         if isinstance(error, FileNotFoundError) and not saved:
-            message = "has no data files; put CSV, JSON Lines or Parquet files there or name one file"
+            message = "has no data files; put CSV, JSON Lines or Parquet files there, or name a file"
         else:
-            message = f"cannot be read as a data set ({one_line(error)}); write it again or name one file"
+            message = f"cannot be read as a data set ({one_line(error)}); write it again, or name a file"
         raise DataError(f"{folder}: the folder {message}") from error
     yield from _records(loaded, folder, split, choose)
 
 
-def hub_records(name: str, split: str | None, choose: Choose, hint: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield numbered records of a data set on the hub, or of its copy in the ``datasets`` cache.
+def hub_records(name: str, split: str | None, choose: ChooseColumns, hint: str = "") -> Iterator[Record]:
+    """Yield the records of a hub data set, or of its copy in the ``datasets`` cache.
 
-    Code that a data set brings along is never run.
+    Code that comes with a data set is never run.
 
     Args:
         name: The id, ``owner/name`` or ``name``.
-        split: The split to read; None takes ``train``, or the only one there is.
-        choose: Given the column names, returns those to read.
-        hint: Appended to the error when there is no such data set.
+        split: The split to read; None means ``train``, or the only split.
+        choose: Picks the columns to read.
+        hint: Appended to the error if there is no such data set.
 
     Raises:
         DataError: If the data set cannot be reached or has no such split.
@@ -60,16 +59,16 @@ def hub_records(name: str, split: str | None, choose: Choose, hint: str = "") ->
     with cache_only_when_offline() as reachable:
         try:
             loaded = datasets.load_dataset(name)
-        except Exception as error:  # network, hub and reader each bring their own error types
-            reason = one_line(error) if reachable else "the hub does not answer and its cache does not have it"
+        except Exception as error:  # network, hub and file readers raise errors of many types
+            reason = one_line(error) if reachable else "the hub does not answer, and its cache does not have it"
             raise DataError(
-                f"'{name}': neither a file nor a data set of that name could be reached ({reason}); "
-                f"check the path, or see `masker data list` for the corpora known by name.{hint}"
+                f"'{name}': no file or data set of that name could be reached ({reason}); "
+                f"check the path, or run `masker data list` for the corpora known by name.{hint}"
             ) from error
     yield from _records(loaded, name, split, choose)
 
 
-def _records(loaded: Any, name: str, split: str | None, choose: Choose) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(loaded: Any, name: str, split: str | None, choose: ChooseColumns) -> Iterator[Record]:
     table = _pick_split(loaded, name, split)
     yield from table_records(table, choose(table.column_names))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from masker.documents.collection import Documents
+from masker.documents.document_set import Documents
 from masker.errors import ConfigError, DataError
 
 
@@ -16,13 +16,12 @@ def validation_split(
 ) -> tuple[list[int], list[int]]:
     """Split row numbers into training and validation rows.
 
-    Class labels are stratified: each class gives its share, and none gives its last document away. So a class of one
-    document stays in training, and where every class is like that the validation part is empty. Scores (floats) are
-    split at random. From two rows on, the validation part has at least one row where the above allows it.
+    Classes are stratified, and each keeps at least one training document, so if no class has two, the validation part
+    is empty. Numeric labels are split at random. Apart from that, two rows suffice for a validation part of one.
 
     Args:
-        labels: Class names or scores, one a row.
-        fraction: The share of rows to validate on, strictly between 0 and 1.
+        labels: One class name or number per row.
+        fraction: The share of validation rows, strictly between 0 and 1.
         seed: The same seed gives the same split.
 
     Returns:
@@ -42,26 +41,25 @@ def validation_split(
 
 
 def in_distribution_classes(class_names: Iterable[str], ratio: float, seed: int) -> list[str]:
-    """Draw the classes that count as in-distribution: ``ratio * C`` of them, rounded down, at least two.
+    """Draw the in-distribution classes: ``ratio * C`` of them, rounded down, but at least two.
 
-    So 10, 25 and 50 % of the 50 Amazon classes are 5, 12 and 25, as in the experiments that set this protocol (Shu et
-    al. 2017) and in the paper's.
+    So 10, 25 and 50 % of the 50 Amazon classes are 5, 12 and 25, as in the paper and in the experiments that set this
+    protocol (Shu et al. 2017).
 
-    The draw depends on the set of names, the ratio and the seed only, so training and test documents of one corpus
-    agree about it.
+    The draw depends only on the set of names, the ratio and the seed, so it is the same for training and test data.
     """
     if not 0.0 < ratio <= 1.0:
         raise ConfigError(f"ratio of in-distribution classes: must be above 0 and at most 1; got {ratio!r}")
     names = sorted(set(class_names))
     if len(names) < 2:
         raise DataError(f"a split by class needs at least two classes; got {len(names)}: {', '.join(names) or 'none'}")
-    count = max(2, int(ratio * len(names) + 1e-9))  # 0.29 * 100 is a little less than 29
+    count = max(2, int(ratio * len(names) + 1e-9))  # in floats, 0.29 * 100 is slightly less than 29
     drawn = np.random.default_rng(seed).permutation(len(names))[:count]
     return sorted(names[i] for i in drawn)
 
 
 class DetectionSplit(NamedTuple):
-    """A corpus cut for out-of-distribution detection: what is trained on, what is tested, and what is to be noticed."""
+    """A corpus split for out-of-distribution detection; ``unseen`` holds the test documents of left-out classes."""
 
     train: Documents
     test: Documents
@@ -69,16 +67,16 @@ class DetectionSplit(NamedTuple):
 
 
 def detection_split(train: Documents, test: Documents, ratio: float, seed: int) -> DetectionSplit:
-    """Cut a corpus as the paper does: train and test on some of its classes, and test whether the rest is noticed.
+    """Split a corpus as the paper does: train and test on some classes, and detect the others.
 
     Args:
-        train: The training documents, whose classes are drawn from.
-        test: The test documents; those of a class that was not drawn become ``unseen``.
-        ratio: The share of classes that is in-distribution; the paper has 0.1, 0.25 and 0.5.
-        seed: Decides which classes those are; the paper's trials differ in it.
+        train: The training documents; the classes are drawn from theirs.
+        test: The test documents; those of left-out classes become ``unseen``.
+        ratio: The share of in-distribution classes; the paper uses 0.1, 0.25 and 0.5.
+        seed: Of the draw of classes; it differs between the paper's trials.
 
     Raises:
-        DataError: If no test document is of a drawn class.
+        DataError: If no test document belongs to an in-distribution class.
     """
     inside = set(in_distribution_classes(train.class_names, ratio, seed))
     train_labels, test_labels = train.labels or [], test.labels or []
@@ -93,7 +91,7 @@ def detection_split(train: Documents, test: Documents, ratio: float, seed: int) 
 
 
 def subsample(documents: Documents, count: int, seed: int) -> Documents:
-    """Return ``count`` random documents in their old order, or all of them when there are no more than that."""
+    """Draw ``count`` random documents, or take all if there are no more, in their original order."""
     if count < 1:
         raise ConfigError(f"number of documents to sample: must be at least 1; got {count!r}")
     if count >= len(documents):
@@ -103,7 +101,7 @@ def subsample(documents: Documents, count: int, seed: int) -> Documents:
 
 
 def _shares(sizes: list[int], fraction: float) -> list[int]:
-    """How many rows each group gives, by largest remainder, so that small classes together still give their share."""
+    """Validation rows per group by largest remainder, so that small classes together contribute their share."""
     total = sum(sizes)
     target = max(1, round(fraction * total)) if total >= 2 else 0
     counts = [min(int(fraction * size), size - 1) for size in sizes]

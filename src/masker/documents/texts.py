@@ -1,29 +1,33 @@
-"""Texts as a user of the library passes them: strings, or pairs of strings."""
+"""Texts as users of the library pass them: strings or pairs of strings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from masker.documents.collection import Documents
+from masker.documents.document_set import Documents
 from masker.errors import DataError
 
 Text = str | tuple[str, str]
 
 
 def split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
-    """Texts and, when every item is a (text, text_pair) tuple, the second texts."""
+    """Separate (text, text_pair) tuples into texts and second texts; plain strings have no second texts.
+
+    Raises:
+        DataError: If ``texts`` is a single string, or not all items are of the same kind.
+    """
     if isinstance(texts, str):
-        raise DataError("texts must be a list of strings, and this is one string; put it into a list")
+        raise DataError("texts must be a list of strings; got a single string; put it into a list")
     items = list(texts)
     if items and all(isinstance(item, (tuple, list)) and len(item) == 2 for item in items):
         return [str(item[0]) for item in items], [str(item[1]) for item in items]
     if not all(isinstance(item, str) for item in items):
-        raise DataError("texts must be strings, or all of them (text, text_pair) tuples")
+        raise DataError("texts must be all strings or all (text, text_pair) tuples")
     return [str(item) for item in items], None
 
 
 def texts_of(documents: Documents) -> list[Text]:
-    """The documents as :meth:`masker.MaskerClassifier.predict` takes them: texts, or pairs of texts."""
+    """The documents as :meth:`masker.MaskerClassifier.predict` takes them: strings, or pairs of strings."""
     if documents.pairs is None:
         return list(documents.texts)
     return list(zip(documents.texts, documents.pairs, strict=True))

@@ -1,7 +1,7 @@
-"""Tokenizing many texts word by word, each distinct word once.
+"""WordPiece tokenization of many texts, with each distinct word tokenized once.
 
-WordPiece tokenizers of the BERT kind treat every stretch of text between spaces by itself. A corpus repeats its words,
-so looking them up is several times faster than cutting each anew. The result is the tokenizer's own, to the last id.
+BERT's WordPiece tokenizers treat the words between spaces independently. Words recur in a corpus, so a lookup is
+several times faster than tokenizing each again, and yields exactly the same ids.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from itertools import chain, islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
-#: Characters that Python takes for spaces and BERT's normalizer deletes: what they part is one word to it.
+#: Characters that Python splits at but BERT's normalizer deletes, joining what they separate into one word.
 _NO_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
-#: Distinct words that are remembered; beyond it all are forgotten.
+#: Cached words; beyond this number the cache is cleared.
 _MOST_WORDS = 1 << 20
 
 _known: WeakKeyDictionary[Any, WordPieces] = WeakKeyDictionary()
 
 
 class WordPieces:
-    """The pieces of the words seen so far.
+    """A cache of the pieces of each word.
 
     Args:
         backend: A tokenizer for which :func:`cuts_at_spaces` holds, without truncation or padding.
@@ -33,7 +33,7 @@ class WordPieces:
         self._pieces: dict[str, list[int]] = {}
 
     def belongs_to(self, backend: Any) -> bool:
-        """Whether these are the pieces of ``backend`` as it is now: words may have been added to it."""
+        """Whether the cache is still valid for ``backend``: tokens may have been added to it since."""
         return self._backend is backend and self._added == len(backend.get_added_tokens_decoder())
 
     def encode(self, texts: Sequence[str], room: int) -> list[list[int]]:
@@ -41,7 +41,7 @@ class WordPieces:
         words = [text.split() if not _NO_SPACE.search(text) else [text] for text in texts]
         if len(self._pieces) > _MOST_WORDS:
             self._pieces.clear()
-        # A text that is taken whole is not worth remembering, but this keeps one way for all.
+        # Texts that cannot be split are cached as well: wasteful but rare, and one code path serves all.
         new = list(set(chain.from_iterable(words)).difference(self._pieces))
         encodings = self._backend.encode_batch_fast(new, add_special_tokens=False)
         self._pieces.update(zip(new, (encoding.ids for encoding in encodings), strict=True))
@@ -50,7 +50,7 @@ class WordPieces:
 
 
 def word_pieces(tokenizer: Any) -> WordPieces | None:
-    """The word-by-word form of a tokenizer that is now set to neither truncate nor pad; ``None`` if it has none."""
+    """The word cache of a tokenizer that neither truncates nor pads; ``None`` if it needs context beyond a word."""
     backend = tokenizer.backend_tokenizer
     if not cuts_at_spaces(backend):
         return None
@@ -61,7 +61,7 @@ def word_pieces(tokenizer: Any) -> WordPieces | None:
 
 
 def cuts_at_spaces(backend: Any) -> bool:
-    """Whether a tokenizer treats what lies between spaces by itself."""
+    """Whether a tokenizer treats words between spaces independently."""
     kinds = (type(backend.normalizer).__name__, type(backend.pre_tokenizer).__name__, type(backend.model).__name__)
     if kinds != ("BertNormalizer", "BertPreTokenizer", "WordPiece"):
         return False

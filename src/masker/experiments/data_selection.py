@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from masker.config import DataSettings
-from masker.documents import Documents, fetch_corpus, find_corpus, in_distribution_classes, read_documents, subsample
+from masker.corpora import fetch_corpus, find_corpus
+from masker.documents import Documents, in_distribution_classes, read_documents, subsample
 from masker.errors import DataError
 from masker.experiments.recipe import Scale, Selection
 

@@ -6,8 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from masker.audit import audit_model, open_model
-from masker.audit.result import Audit
+from masker.audit import Audit, audit_model, open_audited_model
 from masker.config import AuditSettings
 from masker.documents import Documents
 from masker.experiments.recipe import RelianceOptions
@@ -33,7 +32,7 @@ def audit_reliance(
     Returns:
         For each kind and masking the reliance with its parts, the figures behind it, and the words that carry most.
     """
-    opened = open_model(str(model))
+    opened = open_audited_model(str(model))
     found = []
     for kind, masking in product(options.keywords, options.masking):
         settings = AuditSettings(

@@ -1,12 +1,10 @@
 """Feature vectors of documents, by kind, from the hidden states of an encoder.
 
-========== ==============================================================================================
+========== ================================================================================================
 ``cls``    the document token in the last layer
-``mean``   mean over the content tokens in the last layer
-``layers`` the same, averaged over all layers
-``middle`` the same, averaged from the middle layer to the last but one, which fine-tuning changes less
-``frozen`` mean over the tokens in the last layer of the encoder as it was before fine-tuning: a second pass
-========== ==============================================================================================
+``middle`` mean over the content tokens, averaged over the layers from the middle to the last but one, which
+           fine-tuning changes least
+========== ================================================================================================
 
 Content tokens are those of the text: neither padding nor special tokens. A document without any has zero vectors.
 """
@@ -17,15 +15,14 @@ from collections.abc import Sequence
 
 import torch
 
-#: Kinds that the pass which gives the logits gives as well.
-ENCODER_KINDS = ("cls", "mean", "layers", "middle")
-FROZEN = "frozen"
+#: Kinds that come with the logits in one forward pass.
+ENCODER_KINDS = ("cls", "middle")
 
 
 def content_weights(input_ids: torch.Tensor, attention_mask: torch.Tensor, special_ids: Sequence[int]) -> torch.Tensor:
-    """(B, T) shares of the content tokens in the mean of each row: 1 / their number, and 0 elsewhere."""
+    """(B, T) weights of a mean over the content tokens of each row: 1 / their number, and 0 elsewhere."""
     content = attention_mask.bool()
-    for special in special_ids:  # few; a graph of ONNX has no "is one of"
+    for special in special_ids:  # a handful; ONNX has no "is in" operator
         content = content & (input_ids != special)
     inside = content.to(torch.float32)
     return inside / inside.sum(dim=1, keepdim=True).clamp(min=1.0)
@@ -41,17 +38,12 @@ def document_features(
         weights: (B, T) of :func:`content_weights`.
         kinds: Which of :data:`ENCODER_KINDS`.
     """
-    n_layers = len(hidden_states) - 1
-    middle = range((n_layers + 1) // 2, n_layers) or range(max(0, n_layers - 1), n_layers)
-    layers = {"mean": [n_layers], "layers": range(1, n_layers + 1), "middle": middle}
-    means: dict[int, torch.Tensor] = {}
     features: dict[str, torch.Tensor] = {}
-    for kind in kinds:
-        if kind == "cls":
-            features[kind] = hidden_states[-1][:, 0]
-            continue
-        for layer in layers[kind]:
-            if layer not in means:
-                means[layer] = (hidden_states[layer] * weights.unsqueeze(2)).sum(dim=1)
-        features[kind] = torch.stack([means[layer] for layer in layers[kind]]).mean(dim=0)
-    return features
+    if "cls" in kinds:
+        features["cls"] = hidden_states[-1][:, 0]
+    if "middle" in kinds:
+        n_layers = len(hidden_states) - 1
+        layers = range((n_layers + 1) // 2, n_layers) or range(max(0, n_layers - 1), n_layers)
+        means = [(hidden_states[layer] * weights.unsqueeze(2)).sum(dim=1) for layer in layers]
+        features["middle"] = torch.stack(means).mean(dim=0)
+    return {kind: features[kind] for kind in kinds}

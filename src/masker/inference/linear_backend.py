@@ -1,143 +1,190 @@
-"""Documents as fixed vectors, TF-IDF or the means of a frozen encoder, and a linear classifier on them.
+"""Documents as fixed vectors, TF-IDF or means of a frozen encoder, and a logistic regression on them.
 
-This is what a one-class SVM looks at. A detector alone has no labels to give, so a logistic regression on the same
-vectors names the class.
+The method ``linear`` is this alone. A one-class SVM reads the same vectors; it has no labels to offer, so the
+regression names the class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.sparse import csr_array
 
 from masker.documents.encoding import Encoded
-from masker.inference.backend import Floats, Outputs, Weights
-from masker.inference.batching import Advance, content_special_ids, predict_means
-from masker.inference.tf_idf import inverse_document_frequency, tf_idf, token_counts
-from masker.masking.collator import Collator
+from masker.errors import ConfigError
+from masker.inference.backend import Floats, Weights
+from masker.inference.batching import Advance
+from masker.inference.outputs import Outputs
+from masker.inference.packed_linear import pack_linears
+from masker.inference.torch_backend import encoder_means
+from masker.modeling.devices import resolve_device
 
-#: The kind of features that a one-class SVM reads.
+#: The kind of features that a linear backend offers.
 VECTORS = "vectors"
+#: Prefixes of its tensors in ``masker.safetensors``.
+LINEAR_TENSORS = ("linear.", "features.")
 
 
-class Features(Protocol):
+class Vectorizer(Protocol):
     """Turns rows of token ids into vectors."""
 
     def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
         """(N, F) vectors of length 1, dense or sparse."""
 
     def weights(self) -> Weights | None:
-        """What has to be saved; ``None`` when the full weights are not here."""
+        """What to save; ``None`` if the full weights are not here."""
 
 
-class TfIdfFeatures:
-    """Sparse TF-IDF vectors over the tokenizer's vocabulary.
+class TfIdfVectorizer:
+    r"""Sparse TF-IDF vectors over the tokenizer's vocabulary: scikit-learn's ``TfidfTransformer(sublinear_tf=True)``.
+
+    .. math::
+        x_t = (1 + \ln n_t) \Bigl(1 + \ln \frac{1 + N}{1 + N_t}\Bigr), \qquad x \leftarrow x / \lVert x \rVert_2
+
+    for a token t with :math:`n_t > 0` occurrences in the document that :math:`N_t` of N training documents contain.
+    Tokens are the backbone's, so every system reads the same part of a document. Special tokens count as tokens: no
+    vector is zero, and a text of unseen tokens is far from all others.
 
     Args:
-        idf: (V,) factors of the training documents.
-        config: The backbone's configuration, saved for the tokenizer's sake.
+        idf: (V,) inverse document frequencies of the training documents.
+        config: The backbone's configuration, which a tokenizer needs to be opened again.
     """
 
     def __init__(self, idf: npt.NDArray[np.float64], config: Any) -> None:
-        self.idf = idf
+        from sklearn.feature_extraction.text import TfidfTransformer
+
         self._config = config
+        self._transformer = TfidfTransformer(sublinear_tf=True)
+        self._transformer.idf_ = idf
 
     @classmethod
-    def fit(cls, documents: Sequence[npt.NDArray[np.int64]], vocabulary_size: int, config: Any) -> TfIdfFeatures:
+    def fit(cls, encoded: Encoded, vocabulary_size: int, config: Any) -> TfIdfVectorizer:
         """Count the training documents."""
-        return cls(inverse_document_frequency(token_counts(documents, vocabulary_size)), config)
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        return cls(TfidfTransformer(sublinear_tf=True).fit(token_counts(encoded, vocabulary_size)).idf_, config)
 
     def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
-        """(N, V) sparse vectors."""
         if advance is not None:
             advance(len(encoded))
-        return tf_idf(token_counts(encoded.input_ids, len(self.idf)), self.idf)
+        return csr_array(self._transformer.transform(token_counts(encoded, len(self._transformer.idf_))))
 
     def weights(self) -> Weights:
-        """The factors."""
-        return Weights(self._config, {"features.idf": torch.from_numpy(self.idf)})
+        return Weights(self._config, {"features.idf": torch.from_numpy(np.asarray(self._transformer.idf_))})
 
 
-class EncoderFeatures:
-    """Means of the last hidden states of a pre-trained encoder that is not trained further.
+class EncoderVectorizer:
+    """Mean hidden states of a pre-trained encoder that is not trained further.
 
     Args:
-        encoder: An encoder of transformers.
+        encoder: An encoder of transformers, on the device it shall run on.
         tokenizer: Its tokenizer.
     """
 
     def __init__(self, encoder: Any, tokenizer: Any) -> None:
-        self._encoder = encoder
-        self._collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
+        self._encoder, self._tokenizer = encoder, tokenizer
 
     def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
-        """(N, H) vectors."""
-        return predict_means(self._encoder, self._collator, encoded, advance)
+        return encoder_means(self._encoder, self._tokenizer, encoded, advance)
 
     def weights(self) -> Weights | None:
-        """The encoder, unless it was rounded to bfloat16."""
         return Weights(self._encoder) if self._encoder.dtype == torch.float32 else None
 
 
-class LinearScorer:
-    """A linear classifier on fixed vectors, in the form of a :class:`masker.inference.backend.Scorer`.
+class LinearBackend:
+    """A linear classifier on fixed vectors.
 
     Args:
-        features: Makes the vectors.
+        vectorizer: Makes the vectors.
         weight: (C, F).
         bias: (C,).
     """
 
-    def __init__(self, features: Features, weight: npt.NDArray[np.float64], bias: npt.NDArray[np.float64]) -> None:
-        self._features = features
+    def __init__(self, vectorizer: Vectorizer, weight: npt.NDArray[np.float64], bias: npt.NDArray[np.float64]) -> None:
+        self._vectorizer = vectorizer
         self._weight, self._bias = weight, bias
 
     @classmethod
     def fit(
-        cls,
-        features: Features,
-        vectors: Any,
-        labels: npt.NDArray[np.int64],
-        *,
-        balanced: bool = False,
-    ) -> LinearScorer:
-        """Logistic regression, multinomial, with scikit-learn's own strength of regularisation."""
+        cls, vectorizer: Vectorizer, vectors: Any, labels: npt.NDArray[np.int64], *, balanced: bool = False
+    ) -> LinearBackend:
+        """Multinomial logistic regression with scikit-learn's default regularization."""
         from sklearn.linear_model import LogisticRegression
 
         model = LogisticRegression(max_iter=1000, class_weight="balanced" if balanced else None).fit(vectors, labels)
         weight, bias = np.atleast_2d(model.coef_), model.intercept_
         if len(model.classes_) == 2:
-            # One logit z for two classes: softmax(-z/2, z/2) says the same, and the highest logit is high for both.
+            # One logit z for two classes: softmax(-z/2, z/2) is the same, and both classes have a logit.
             weight, bias = np.concatenate([-weight, weight]) / 2.0, np.array([-bias[0], bias[0]]) / 2.0
-        return cls(features, weight.astype(np.float64), bias.astype(np.float64))
+        return cls(vectorizer, weight.astype(np.float64), bias.astype(np.float64))
 
     @property
     def n_outputs(self) -> int:
-        """C."""
         return len(self._bias)
 
     def predict_logits(self, encoded: Encoded, advance: Advance | None = None) -> Floats:
-        """(N, C) logits."""
         return self.predict_outputs(encoded, advance=advance).logits
 
     def predict_outputs(
         self, encoded: Encoded, kinds: Sequence[str] = (VECTORS,), advance: Advance | None = None
     ) -> Outputs:
-        """(N, C) logits and the (N, F) vectors, the one kind there is."""
-        vectors = self._features(encoded, advance)
-        return Outputs(self.logits(vectors), {VECTORS: vectors})
+        return self.outputs_of(self._vectorizer(encoded, advance))
 
-    def logits(self, vectors: Any) -> Floats:
-        """(N, C) logits of (N, F) vectors."""
-        return np.asarray(vectors @ self._weight.T + self._bias, dtype=np.float32)
+    def outputs_of(self, vectors: Any) -> Outputs:
+        """Logits and features of (N, F) vectors."""
+        return Outputs(np.asarray(vectors @ self._weight.T + self._bias, dtype=np.float32), {VECTORS: vectors})
 
     def weights(self) -> Weights | None:
-        """The linear layer and what its vectors need."""
-        below = self._features.weights()
+        below = self._vectorizer.weights()
         if below is None:
             return None
         linear = {"linear.weight": torch.from_numpy(self._weight), "linear.bias": torch.from_numpy(self._bias)}
         return Weights(below.native, {**below.tensors, **linear})
+
+
+def token_counts(encoded: Encoded, vocabulary_size: int) -> Any:
+    """(N, V) sparse counts of token ids."""
+    tokens = np.concatenate(encoded.input_ids) if len(encoded) else np.empty(0, dtype=np.int64)
+    rows = np.repeat(np.arange(len(encoded), dtype=np.int32), encoded.lengths)
+    # scikit-learn takes sparse rows with 32-bit indices only.
+    counts = csr_array((np.ones(len(tokens)), (rows, tokens.astype(np.int32))), shape=(len(encoded), vocabulary_size))
+    counts.sum_duplicates()
+    return counts
+
+
+def open_linear_backend(
+    folder: Path,
+    tokenizer: Any,
+    tensors: dict[str, torch.Tensor],
+    backend: str | None = None,
+    device: str = "auto",
+) -> LinearBackend:
+    """Open the linear classifier of a model folder.
+
+    Raises:
+        ConfigError: When ``backend`` needs a network that the model does not have.
+    """
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    reads_encoder = "features.idf" not in arrays
+    possible = ("torch", "torch-bf16") if reads_encoder else ("torch",)
+    if backend not in (None, *possible):
+        raise ConfigError(f"this model is a linear classifier without a network for backend '{backend}'; leave it out")
+    vectorizer: Vectorizer
+    if reads_encoder:
+        from masker.modeling.backbone import load_encoder
+
+        encoder = load_encoder(str(folder)).to(resolve_device(device))
+        if backend == "torch-bf16":
+            encoder = encoder.bfloat16()
+            pack_linears(encoder)
+        vectorizer = EncoderVectorizer(encoder, tokenizer)
+    else:
+        from transformers import AutoConfig
+
+        vectorizer = TfIdfVectorizer(arrays["features.idf"], AutoConfig.from_pretrained(str(folder)))
+    return LinearBackend(vectorizer, arrays["linear.weight"], arrays["linear.bias"])

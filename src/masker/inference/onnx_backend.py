@@ -1,10 +1,10 @@
-"""Running an exported classifier in ONNX Runtime, and the files an export leaves in a model folder.
+"""An exported classifier in ONNX Runtime, and the files of an export.
 
 ========================= ================================================================================
-``onnx/model.onnx``       the graph in 32-bit numbers: ids in, ``logits`` (N, C) and features (N, H) out:
-                          ``features`` of kind ``cls``, and ``features.KIND`` of other kinds
-``onnx/model.int8.onnx``  the same with 8-bit weights
-``onnx/export.json``      what they were made from, and how far their numbers are from PyTorch's
+``onnx/model.onnx``       the graph in float32: ids in, ``logits`` (N, C) and features (N, H) out;
+                          ``features`` are of kind ``cls``, ``features.KIND`` of other kinds
+``onnx/model.int8.onnx``  the same graph with 8-bit weights
+``onnx/export.json``      the weights they were made from, and how far their outputs are from PyTorch's
 ========================= ================================================================================
 """
 
@@ -19,26 +19,26 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from masker.documents.encoding import Encoded, token_budget_batches
+from masker.documents.encoding import Encoded
 from masker.errors import ModelError
 from masker.files import file_sha256
-from masker.inference.batching import Advance
+from masker.inference.batching import Advance, Rows, run_in_batches
 from masker.inference.outputs import Outputs
 from masker.masking.collator import pad_rows
 
-OnnxBackend = Literal["onnx", "onnx-int8"]
+OnnxName = Literal["onnx", "onnx-int8"]
 
-#: Tokens of one batch, padding included. ONNX Runtime is fastest while a batch's activations stay in the cache.
-MAX_TOKENS = 384
+#: Tokens of one batch, padding included. ONNX Runtime is fastest while the activations stay in the cache.
+ONNX_TOKENS = 384
 
 ONNX_FOLDER = "onnx"
 RECORD = "export.json"
-FILES: dict[OnnxBackend, str] = {"onnx": "model.onnx", "onnx-int8": "model.int8.onnx"}
+FILES: dict[OnnxName, str] = {"onnx": "model.onnx", "onnx-int8": "model.int8.onnx"}
 
 Floats = npt.NDArray[np.float32]
 
 
-class OnnxScorer:
+class OnnxBackend:
     """An exported classifier in ONNX Runtime, on the CPU.
 
     Args:
@@ -47,10 +47,10 @@ class OnnxScorer:
         max_tokens: Tokens of one batch, padding included.
 
     Raises:
-        ModelError: When ONNX Runtime is not installed, or does not take the file.
+        ModelError: When ONNX Runtime is not installed, or cannot open the file.
     """
 
-    def __init__(self, file: str | Path, pad_id: int, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, file: str | Path, pad_id: int, max_tokens: int = ONNX_TOKENS) -> None:
         runtime = require_onnx("onnxruntime")
         options = runtime.SessionOptions()
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
@@ -62,12 +62,12 @@ class OnnxScorer:
                 str(file),
                 options,
                 providers=["CPUExecutionProvider"],
-                # It would join what the export took apart for speed.
+                # It would fuse what the export split for speed.
                 disabled_optimizers=["SkipLayerNormFusion"],
             )
             self._widths = {output.name: int(output.shape[1]) for output in self._session.get_outputs()}
             self._n_outputs = self._widths["logits"]
-        except Exception as error:  # ONNX Runtime's errors share no base of their own
+        except Exception as error:  # ONNX Runtime's errors share no base class
             raise ModelError(
                 f"'{file}' cannot be opened ({_reason(error)}); run 'masker export' on its model again"
             ) from None
@@ -76,17 +76,10 @@ class OnnxScorer:
 
     @property
     def n_outputs(self) -> int:
-        """C."""
         return self._n_outputs
 
     def predict_logits(self, encoded: Encoded, advance: Advance | None = None) -> Floats:
-        """(N, C) logits of f_doc, in the order of the rows."""
-        if len(encoded) == 1:
-            logits: Floats = self._run(["logits"], encoded, [0])[0]
-            if advance is not None:
-                advance(1)
-            return logits
-        return self._fill(["logits"], encoded, advance)[0]
+        return self._run(["logits"], encoded, advance)["logits"]
 
     def predict_outputs(
         self, encoded: Encoded, kinds: Sequence[str] = ("cls",), advance: Advance | None = None
@@ -96,29 +89,27 @@ class OnnxScorer:
         Raises:
             ModelError: When the graph was exported without one of them.
         """
-        names = [output_name(kind) for kind in kinds]
-        missing = [kind for kind, name in zip(kinds, names, strict=True) if name not in self._widths]
+        names = {kind: output_name(kind) for kind in kinds}
+        missing = [kind for kind, name in names.items() if name not in self._widths]
         if missing:
             raise ModelError(
-                f"the score reads features ({', '.join(missing)}) that this export does not give; renew it with "
-                "'masker export', or choose another --score or --backend torch"
+                f"the score reads features ({', '.join(missing)}) that this export lacks; run 'masker export' again, "
+                "or use another --score or --backend torch"
             )
-        logits, *features = self._fill(["logits", *names], encoded, advance)
-        return Outputs(logits, dict(zip(kinds, features, strict=True)))
+        found = self._run(["logits", *names.values()], encoded, advance)
+        return Outputs(found["logits"], {kind: found[name] for kind, name in names.items()})
 
     def weights(self) -> None:
         """A graph does not hold the weights as transformers saves them."""
 
-    def _fill(self, names: list[str], encoded: Encoded, advance: Advance | None) -> list[Floats]:
-        filled = [np.empty((len(encoded), self._widths[name]), dtype=np.float32) for name in names]
-        for rows in token_budget_batches(encoded.lengths, self._max_tokens):
-            for target, values in zip(filled, self._run(names, encoded, rows.tolist()), strict=True):
-                target[rows] = values
-            if advance is not None:
-                advance(len(rows))
-        return filled
+    def _run(self, names: list[str], encoded: Encoded, advance: Advance | None) -> dict[str, Floats]:
+        def step(rows: Rows) -> dict[str, Floats]:
+            return dict(zip(names, self._session.run(names, self._feed(encoded, rows)), strict=True))
 
-    def _run(self, names: list[str], encoded: Encoded, rows: list[int]) -> Any:
+        empty = {name: np.empty((0, self._widths[name]), dtype=np.float32) for name in names}
+        return run_in_batches(encoded, self._max_tokens, step, advance) or empty
+
+    def _feed(self, encoded: Encoded, rows: Rows) -> dict[str, npt.NDArray[np.int64]]:
         input_ids, attention_mask = pad_rows([encoded.input_ids[row] for row in rows], self._pad_id)
         feed = {"input_ids": input_ids, "attention_mask": attention_mask}
         if self._has_types:
@@ -126,11 +117,11 @@ class OnnxScorer:
             feed["token_type_ids"] = (
                 np.zeros_like(input_ids) if types is None else pad_rows([types[row] for row in rows], 0)[0]
             )
-        return self._session.run(names, feed)
+        return feed
 
 
 def output_name(kind: str) -> str:
-    """What a graph calls the features of a kind."""
+    """The name of a kind of features in a graph."""
     return "features" if kind == "cls" else f"features.{kind}"
 
 
@@ -138,7 +129,7 @@ def require_onnx(module: str) -> Any:
     """Import a package of the ``onnx`` extra.
 
     Raises:
-        ModelError: When it is not installed; names the way to install it.
+        ModelError: When it is not installed; says how to install it.
     """
     from importlib import import_module
 
@@ -148,11 +139,11 @@ def require_onnx(module: str) -> Any:
         raise ModelError(f"ONNX needs {module} ({error}); install it with pip install 'masker[onnx]'") from None
 
 
-def open_exported(folder: Path, backend: OnnxBackend) -> Path:
-    """The graph of a backend, once it is sure that it belongs to the weights beside it.
+def find_export(folder: Path, backend: OnnxName) -> Path:
+    """The graph of a backend, checked to belong to the weights beside it.
 
     Raises:
-        ModelError: When it was not exported, is damaged, or is older than the weights.
+        ModelError: When there is no export, or it is damaged or older than the weights.
     """
     name = FILES[backend]
     command = f"masker export {folder} --format onnx" + (" --int8" if backend == "onnx-int8" else "")
@@ -161,14 +152,14 @@ def open_exported(folder: Path, backend: OnnxBackend) -> Path:
     if record is None or name not in record["files"] or not file.is_file():
         raise ModelError(f"'{folder}' has no export for backend {backend}; make it with '{command}'")
     if weight_files(folder) and weights_sha256(folder) != record["weights_sha256"]:
-        raise ModelError(f"the export in '{folder}' is of other weights than the model has now; renew it: '{command}'")
+        raise ModelError(f"the export in '{folder}' is older than the model's weights; run '{command}' again")
     if file_sha256(file) != record["files"][name]["sha256"]:
-        raise ModelError(f"'{file}' is not the file that {RECORD} tells of (damaged?); renew it: '{command}'")
+        raise ModelError(f"'{file}' does not match the checksum in {RECORD}; run '{command}' again")
     return file
 
 
 def read_record(folder: Path) -> dict[str, Any] | None:
-    """What ``export.json`` in the folder ``onnx`` says; ``None`` where there is none that can be read."""
+    """The content of ``export.json``; ``None`` if it is missing or unreadable."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         return {**record, "files": dict(record["files"]), "weights_sha256": str(record["weights_sha256"])}
@@ -177,7 +168,7 @@ def read_record(folder: Path) -> dict[str, Any] | None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The native weights of a model folder, in one file or several."""
+    """The native weights of a model folder: one file, or several shards."""
     return sorted(folder.glob("model*.safetensors"))
 
 

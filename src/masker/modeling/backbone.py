@@ -1,4 +1,4 @@
-"""Encoders by name, hub id or folder, opened safely."""
+"""Encoders by embedded name, hub id or folder, opened safely."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from masker.hub import cache_only_when_offline
 from masker.modeling.embedded import EMBEDDED, embedded_folder
 from masker.modeling.quiet import quiet_transformers
 
-#: 1-vs-rest is transformers' multi-label form, so that its own pipeline applies a sigmoid to each class.
+#: 1-vs-rest is transformers' multi-label type, so its own pipeline applies a sigmoid to each class.
 PROBLEM_TYPES: dict[Head, str] = {
     "one-vs-rest": "multi_label_classification",
     "multi-class": "single_label_classification",
@@ -25,7 +25,7 @@ PROBLEM_TYPES: dict[Head, str] = {
 
 @dataclass(frozen=True)
 class Backbone:
-    """A tokenizer and a sequence classifier with a new head."""
+    """A pre-trained encoder with a new classification head, and its tokenizer."""
 
     tokenizer: Any
     classifier: Any
@@ -33,7 +33,7 @@ class Backbone:
 
 
 def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
-    """Open a pre-trained encoder and put a new classification head on it.
+    """Open a pre-trained encoder and add a new classification head.
 
     Args:
         settings: Names the backbone and the head.
@@ -60,11 +60,11 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
         or tokenizer.pad_token_id is None
     ):
         raise ModelError(
-            f"backbone '{settings.backbone}' is no bidirectional encoder with mask and padding tokens; "
+            f"backbone '{settings.backbone}' is not a bidirectional encoder with mask and padding tokens; "
             "use one of the BERT, RoBERTa, ALBERT, DeBERTa, ... families"
         )
     if settings.head == "one-vs-rest":
-        start_at_the_prior(classifier)
+        start_at_prior(classifier)
     return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
 
 
@@ -73,12 +73,12 @@ def load_tokenizer(source: str, trust_remote_code: bool = False) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        with _reached(source):
+        with _hub_access(source):
             tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=trust_remote_code)
     except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
         raise _unreachable(source, "tokenizer", error) from None
     if not tokenizer.is_fast:
-        raise ModelError(f"the tokenizer of '{source}' has no fast form (tokenizer.json); convert it first")
+        raise ModelError(f"the tokenizer of '{source}' has no fast version (tokenizer.json); convert it first")
     return tokenizer
 
 
@@ -90,8 +90,8 @@ def load_classifier(source: str, trust_remote_code: bool = False, **config: Any)
     import masker.modeling.convolution  # noqa: F401  (makes its model type known to transformers)
 
     try:
-        # A fresh head is what we ask for; the report that it is "newly initialized" would only alarm the user.
-        with quiet_transformers(), _reached(source):
+        # The head is meant to be new; a warning that it is "newly initialized" would only alarm the user.
+        with quiet_transformers(), _hub_access(source):
             return AutoModelForSequenceClassification.from_pretrained(
                 source, use_safetensors=True, trust_remote_code=trust_remote_code, dtype="float32", **config
             )
@@ -100,7 +100,7 @@ def load_classifier(source: str, trust_remote_code: bool = False, **config: Any)
 
 
 def load_encoder(source: str) -> Any:
-    """Open the encoder of a folder without any head; only safetensors weights are read."""
+    """Open the encoder of a folder without a head; only safetensors weights are read."""
     from safetensors import SafetensorError
     from transformers import AutoModel
 
@@ -112,20 +112,20 @@ def load_encoder(source: str) -> Any:
 
 
 def encoder_length(wanted: int, tokenizer: Any, classifier: Any) -> int:
-    """The wanted row length, at most what the encoder's position table and the tokenizer allow."""
+    """The wanted row length, limited by the encoder's position embeddings and the tokenizer."""
     positions = getattr(classifier.config, "max_position_embeddings", None) or wanted
-    # RoBERTa numbers positions from padding_idx + 1, so its table holds that many rows fewer than it says.
+    # RoBERTa numbers positions from padding_idx + 1, so that many rows of its table are unused.
     table = getattr(getattr(classifier.base_model, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     usable = positions - (padding + 1 if padding is not None else 0)
     return int(min(wanted, usable, tokenizer.model_max_length))
 
 
-def start_at_the_prior(classifier: Any) -> None:
-    """Let each sigmoid of a new 1-vs-rest head start at 1/C instead of 1/2.
+def start_at_prior(classifier: Any) -> None:
+    """Start each sigmoid of a new 1-vs-rest head at 1/C instead of 1/2.
 
-    C − 1 of C targets are 0. A head that starts at 1/2 first spends its steps on pushing all outputs down, in which the
-    encoder learns nothing about classes.
+    C − 1 of C targets are 0. A head that starts at 1/2 spends its first steps on pushing all outputs down, which
+    teaches the encoder nothing about classes.
     """
     import torch
 
@@ -137,7 +137,7 @@ def start_at_the_prior(classifier: Any) -> None:
 
 
 def resolve_backbone(backbone: str) -> str:
-    """The folder or hub id that a name stands for.
+    """The folder or hub id of a backbone.
 
     Raises:
         ModelError: When it is a folder without safetensors weights.
@@ -153,8 +153,8 @@ def resolve_backbone(backbone: str) -> str:
     return backbone
 
 
-def _reached(source: str) -> AbstractContextManager[Any]:
-    """A folder needs no hub; for an id the hub is asked first whether it is there at all."""
+def _hub_access(source: str) -> AbstractContextManager[Any]:
+    """A folder needs no hub; for an id, check first whether the hub can be reached."""
     return nullcontext() if Path(source).is_dir() else cache_only_when_offline()
 
 
@@ -165,9 +165,9 @@ def _unreachable(source: str, part: str, error: Exception) -> ModelError:
             f"the {part} in folder '{source}' cannot be opened ({reason}); is it a complete model folder?"
         )
     if "connect" in reason:
-        reason = "the hub does not answer, and its cache does not have the model"
+        reason = "the hub is not reachable, and its cache does not have the model"
     names = ", ".join(f"'{name}'" for name in EMBEDDED)
     return ModelError(
-        f"backbone '{source}' is no embedded model ({names}), no folder, and no model that the hub gave us; "
-        f"check the name and the network, or work offline with --backbone {next(iter(EMBEDDED))} ({reason})"
+        f"backbone '{source}' is neither an embedded model ({names}), nor a folder, nor a model that the hub returned; "
+        f"check the name and the network, or use --backbone {next(iter(EMBEDDED))} ({reason})"
     )

@@ -1,7 +1,7 @@
 """The convolutional network of DOC (Shu, Xu and Liu 2017): word vectors, filters of three widths, max over time.
 
-It is a model of transformers, so that training, checkpoints and prediction work as for every other network. Plain
-transformers does not know its type: a folder with it opens with this package only.
+It is a transformers model, so training, checkpoints and prediction work as for any other network. Plain transformers
+does not know its type: such a folder opens with this package only.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from torch.nn import functional
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from masker.modeling.backbone import start_at_the_prior
+from masker.modeling.backbone import start_at_prior
 
 MODEL_TYPE = "masker-convolution"
-#: Words that a filter spans.
+#: Words a filter spans.
 WIDTHS = (3, 4, 5)
 
 
@@ -35,7 +35,7 @@ class ConvolutionConfig(PreTrainedConfig):  # type: ignore[misc]
 class ConvolutionalClassifier(PreTrainedModel):  # type: ignore[misc]
     """Convolutions over word vectors, a hidden layer, one output a class.
 
-    The word vectors are fixed: words that training never shows stay comparable with those it does.
+    The word vectors are fixed, so words unseen in training stay comparable with those seen.
     """
 
     config_class = ConvolutionConfig
@@ -56,7 +56,6 @@ class ConvolutionalClassifier(PreTrainedModel):  # type: ignore[misc]
             module.reset_parameters()
 
     def get_input_embeddings(self) -> nn.Module:
-        """The word vectors."""
         return self.words
 
     def forward(
@@ -66,10 +65,10 @@ class ConvolutionalClassifier(PreTrainedModel):  # type: ignore[misc]
         output_hidden_states: bool = False,
         **_: Any,
     ) -> SequenceClassifierOutput:
-        """(B, C) logits of (B, T) token ids; the hidden layer is the one "hidden state", at one position.
+        """(B, C) logits of (B, T) token ids; the hidden layer is the only "hidden state", at one position.
 
-        A window starts at a token of the document and may reach beyond its end, where there are zeros. So the answer
-        does not depend on how far a batch is padded.
+        A window starts at a token of the document and may reach beyond its end into zeros, so the result does not
+        depend on the padding of the batch.
         """
         if attention_mask is None:
             attention_mask = torch.ones_like(input_ids)
@@ -85,14 +84,14 @@ class ConvolutionalClassifier(PreTrainedModel):  # type: ignore[misc]
 
 
 def convolution_on(classifier: Any, *, filters: int, hidden: int, dropout: float) -> ConvolutionalClassifier:
-    """A new convolutional network on the word vectors of an encoder, with its labels and its kind of head.
+    """A new convolutional network on an encoder's word vectors, with its labels and type of head.
 
     Args:
-        classifier: A sequence classifier of transformers; its embedding table is copied at its own width and scaled to
-            variance 1, which new layers expect of their input.
+        classifier: A sequence classifier of transformers; its embedding table is copied and scaled to variance 1,
+            which new layers expect.
         filters: Filters of each width.
         hidden: Units of the hidden layer.
-        dropout: Before and behind the hidden layer.
+        dropout: Before and after the hidden layer.
     """
     table = classifier.get_input_embeddings().weight.detach()
     config = ConvolutionConfig(
@@ -109,7 +108,7 @@ def convolution_on(classifier: Any, *, filters: int, hidden: int, dropout: float
     with torch.no_grad():
         network.words.weight.copy_(table / table.std())
     if config.problem_type == "multi_label_classification":
-        start_at_the_prior(network)
+        start_at_prior(network)
     return network
 
 

@@ -1,24 +1,20 @@
-"""The model folder: what transformers opens by itself, plus two files of ours. No pickle, read or written.
+"""The model folder: a native transformers folder plus two files of ours. No pickle, neither read nor written.
 
-==================== ==========================================================================================
-``config.json`` …    the native model, tokenizer included; opens with ``pipeline("text-classification", folder)``
-``masker.json``      labels, keywords, score, threshold, settings, provenance
-``masker.safetensors`` the token head and the statistics that scores need
-``pretrained/``      the encoder before fine-tuning, in 16 bits; only where a score reads its features
-==================== ==========================================================================================
+====================== ========================================================================================
+``config.json`` …      the native model and tokenizer; ``pipeline("text-classification", folder)`` opens them
+``masker.json``        labels, keywords, score, threshold, settings, provenance
+``masker.safetensors`` the token head and the statistics of the scores
+====================== ========================================================================================
 
-A later calibration leaves its tensors in a file of another name, ``masker.*.safetensors``, which ``masker.json`` then
-points to: one rename makes old into new.
+A later calibration writes its tensors to a new file, ``masker.*.safetensors``, to which ``masker.json`` then points:
+one rename switches from the old state to the new one.
 """
 
 from __future__ import annotations
 
-import copy
 import json
-import os
 import secrets
 import shutil
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +23,12 @@ from typing import Any
 import torch
 
 from masker.errors import ConfigError, ModelError
+from masker.files import atomic_folder, write_text
 from masker.modeling.quiet import quiet_transformers
 from masker.modeling.tensors import write_tensors
 
 MANIFEST = "masker.json"
 TENSORS = "masker.safetensors"
-PRETRAINED = "pretrained"
 FORMAT = 1
 
 _PICKLE_SUFFIXES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".dill"}
@@ -40,14 +36,14 @@ _PICKLE_SUFFIXES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """What a model folder holds beside the native model."""
+    """The content of our two files."""
 
     manifest: dict[str, Any]
     tensors: dict[str, torch.Tensor]
 
 
 def check_output(path: str | Path) -> Path:
-    """Refuse an output folder that already holds something.
+    """Refuse an output folder that is not empty.
 
     Raises:
         ConfigError: Says to choose another folder or remove this one.
@@ -59,96 +55,57 @@ def check_output(path: str | Path) -> Path:
 
 
 def save_folder(
-    path: str | Path,
-    classifier: Any,
-    tokenizer: Any,
-    manifest: dict[str, Any],
-    tensors: dict[str, torch.Tensor],
-    pretrained: Any = None,
-    *,
-    overwrite: bool = False,
+    path: str | Path, native: Any, tokenizer: Any, content: ModelFolder, *, overwrite: bool = False
 ) -> Path:
-    """Write a model folder atomically: whole under a temporary name, then renamed.
+    """Write a model folder, whole or not at all.
 
     Args:
         path: The folder.
-        classifier: What transformers saves.
+        native: What transformers saves.
         tokenizer: Its tokenizer.
-        manifest: The content of ``masker.json``.
-        tensors: The content of ``masker.safetensors``.
-        pretrained: The encoder before fine-tuning, where it is needed.
-        overwrite: A model folder that is there goes once the new one is whole.
+        content: Our two files.
+        overwrite: Replace a model folder of that name once the new one is whole.
 
     Raises:
-        ConfigError: When the folder exists and may not be overwritten, or the disk does not take it (nothing is left
-            behind then, and what was there stays).
-        ModelError: When what is to be overwritten is no model of ours.
+        ConfigError: When the folder exists and may not be overwritten, or cannot be written. Nothing is left behind
+            then, and an existing folder stays.
+        ModelError: When the folder to overwrite is not a model of ours.
     """
     from safetensors import SafetensorError
 
     folder = Path(path).expanduser().resolve()
     if overwrite and folder.is_dir() and any(folder.iterdir()):
-        load_manifest(folder)  # only ever delete what is a model of ours
+        load_manifest(folder)  # delete nothing but our own models
     else:
         folder = check_output(path)
-    temporary: Path | None = None
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        temporary.chmod(0o755)
-        with quiet_transformers():
-            classifier.save_pretrained(temporary)
-            tokenizer.save_pretrained(temporary)
-            if pretrained is not None:
-                copy.deepcopy(pretrained).bfloat16().save_pretrained(temporary / PRETRAINED)
-        write_tensors(tensors, temporary / TENSORS)
-        (temporary / MANIFEST).write_text(
-            json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1), encoding="utf-8"
-        )
-        _put_in_place(temporary, folder)
+        with atomic_folder(folder) as temporary:
+            with quiet_transformers():
+                native.save_pretrained(temporary)
+                tokenizer.save_pretrained(temporary)
+            write_tensors(content.tensors, temporary / TENSORS)
+            write_text(temporary / MANIFEST, _manifest_text(content.manifest))
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
-            f"the model cannot be written to '{folder}' ({reason}); free space or choose another"
+            f"the model cannot be written to '{folder}' ({reason}); free space or choose another folder"
         ) from None
-    finally:
-        if temporary is not None and temporary.exists():
-            shutil.rmtree(temporary, ignore_errors=True)
     return folder
 
 
-def _put_in_place(new: Path, folder: Path) -> None:
-    """Rename ``new`` to ``folder``; an older folder of that name is put back when that fails."""
-    if not folder.is_dir():
-        os.replace(new, folder)
-        return
-    old = new.with_name(f"{new.name}.old")
-    os.replace(folder, old)
-    try:
-        os.replace(new, folder)
-    except BaseException:
-        os.replace(old, folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def update_folder(path: str | Path, manifest: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Path:
-    """Replace our two files of a model folder, both or none of them; what transformers wrote stays as it is.
+def update_folder(path: str | Path, content: ModelFolder) -> Path:
+    """Replace our two files of a model folder, both or neither; the native files stay.
 
     Raises:
-        ConfigError: When the disk does not take them; the folder is as it was then.
+        ConfigError: When they cannot be written; the folder is unchanged then.
     """
     folder = Path(path).expanduser()
     name = f"masker.{secrets.token_hex(6)}.safetensors"
-    temporary = folder / f".{MANIFEST}.tmp"
     try:
-        write_tensors(tensors, folder / name)
-        content = {"format": FORMAT, **manifest, "tensors": name}
-        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
-        os.replace(temporary, folder / MANIFEST)
+        write_tensors(content.tensors, folder / name)
+        write_text(folder / MANIFEST, _manifest_text({**content.manifest, "tensors": name}))
     except OSError as error:
         (folder / name).unlink(missing_ok=True)
-        temporary.unlink(missing_ok=True)
         reason = error.strerror or str(error)
         raise ConfigError(f"the model in '{folder}' cannot be changed ({reason}); give --output") from None
     for file in folder.glob("masker*.safetensors"):
@@ -157,34 +114,32 @@ def update_folder(path: str | Path, manifest: dict[str, Any], tensors: dict[str,
     return folder
 
 
+def _manifest_text(manifest: dict[str, Any]) -> str:
+    return json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1)
+
+
 def copy_folder(source: str | Path, path: str | Path) -> Path:
     """Copy a model folder, whole or not at all.
 
     Raises:
-        ConfigError: When the target exists, or the disk does not take it.
+        ConfigError: When the target exists or cannot be written.
     """
     folder = check_output(path)
-    temporary: Path | None = None
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        shutil.copytree(Path(source).expanduser(), temporary, dirs_exist_ok=True)
-        temporary.chmod(0o755)
-        _put_in_place(temporary, folder)
+        with atomic_folder(folder) as temporary:
+            shutil.copytree(Path(source).expanduser(), temporary, dirs_exist_ok=True)
+            temporary.chmod(0o755)
     except (OSError, shutil.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)[:160]
         raise ConfigError(f"the model cannot be copied to '{folder}' ({reason}); choose another --output") from None
-    finally:
-        if temporary is not None and temporary.exists():
-            shutil.rmtree(temporary, ignore_errors=True)
     return folder
 
 
 def check_folder(path: str | Path) -> Path:
-    """Make sure that ``path`` is a folder saved by this package and holds nothing that could run code.
+    """Check that ``path`` is a model folder of ours and holds nothing that could run code.
 
     Raises:
-        ModelError: When it is missing, of another kind, or has a pickle in it.
+        ModelError: When it is missing, not ours, or contains a pickle.
     """
     folder = Path(path).expanduser()
     if not folder.is_dir():
@@ -192,20 +147,20 @@ def check_folder(path: str | Path) -> Path:
     for file in sorted(folder.rglob("*")):
         if file.is_file() and _is_pickle(file):
             raise ModelError(
-                f"model folder '{path}' holds a pickle ({file.relative_to(folder)}), which can run code when opened; "
-                "remove it if you trust the rest"
+                f"model folder '{path}' contains a pickle ({file.relative_to(folder)}), which can run code when "
+                "opened; remove it if you trust the rest"
             )
     if not (folder / MANIFEST).is_file():
-        kind = "a transformers model without" if (folder / "config.json").is_file() else "no model folder: it lacks"
+        kind = "a transformers model without" if (folder / "config.json").is_file() else "not a model folder: it lacks"
         raise ModelError(f"'{path}' is {kind} {MANIFEST}; give a folder that 'masker train' wrote")
     return folder
 
 
 def load_manifest(path: str | Path) -> ModelFolder:
-    """Read our two files of a model folder.
+    """Read the two files of ours.
 
     Raises:
-        ModelError: When the folder is foreign, unsafe, damaged, or written by a newer version.
+        ModelError: When the folder is not ours, unsafe, damaged, or written by a newer version.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -216,7 +171,7 @@ def load_manifest(path: str | Path) -> ModelFolder:
         version = int(manifest["format"])
         file = str(manifest.get("tensors", TENSORS))
         if Path(file).name != file:
-            raise ValueError(f"tensors: '{file}' is no file of the folder")
+            raise ValueError(f"tensors: '{file}' is not a file of the folder")
         tensors = load_file(folder / file)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise ModelError(f"model folder '{path}' is damaged ({_reason(error)}); restore or retrain it") from None
@@ -230,12 +185,12 @@ def _reason(error: Exception) -> str:
 
 
 def _is_pickle(file: Path) -> bool:
-    """By name, or by content: a raw pickle, or a zip archive (torch.save) with one inside."""
+    """By name or content: a raw pickle, or a zip archive (torch.save) that contains one."""
     if file.suffix.lower() in _PICKLE_SUFFIXES:
         return True
     with file.open("rb") as stream:
         start = stream.read(9)
-    # A safetensors file starts with the length of its header, whose bytes can be those of a pickle (80 02), and "{".
+    # A safetensors file starts with the length of its header, which may look like a pickle (80 02), then "{".
     if file.suffix == ".safetensors" and start[8:] == b"{":
         return False
     if len(start) >= 2 and start[0] == 0x80 and start[1] <= 5:

@@ -1,4 +1,4 @@
-"""The network: one encoder, a document head f_doc that the architecture brings along, a token head f_tok of our own."""
+"""The network: an encoder with the architecture's own document head f_doc, and our token head f_tok."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class MaskerNetwork(nn.Module):
     """A native sequence classifier plus a token head on its last hidden states.
 
     f_doc is the architecture's own classification head, so the classifier can be saved and used without this package.
-    f_tok is one linear layer that is only needed in training.
+    f_tok is one linear layer, used in training only.
 
     Args:
         classifier: Any ``AutoModelForSequenceClassification`` with a bidirectional encoder.
-        n_targets: Outputs of f_tok; 0 for methods that reconstruct nothing.
+        n_targets: Outputs of f_tok; 0 for methods that do not reconstruct keywords.
     """
 
     def __init__(self, classifier: Any, n_targets: int = 0) -> None:
@@ -40,21 +40,21 @@ class MaskerNetwork(nn.Module):
         context_attention_mask: torch.Tensor | None = None,
         context_token_type_ids: torch.Tensor | None = None,
     ) -> dict[str, torch.Tensor]:
-        """Run all rows in one pass, and short context views in a second one.
+        """Run all rows in one pass, and the shorter context views in a second one.
 
         Args:
             input_ids: (R, T) documents and views.
             attention_mask: (R, T).
-            token_type_ids: (R, T), for encoders that have them.
+            token_type_ids: (R, T), for encoders that take them.
             masked_rows: (M,) row of each masked keyword.
             masked_columns: (M,) its column. f_tok is evaluated at these positions only.
-            context_input_ids: (B, S) documents whose masked context is dropped, shorter than the others.
+            context_input_ids: (B, S) documents whose masked context is dropped: shorter rows.
             context_attention_mask: (B, S).
             context_token_type_ids: (B, S).
 
         Returns:
-            ``doc_logits`` (R, C); with a token head and masked positions ``token_logits`` (M, K); with dropped context
-            ``context_doc_logits`` (B, C).
+            ``doc_logits`` (R, C); ``token_logits`` (M, K) with a token head and masked positions;
+            ``context_doc_logits`` (B, C) with dropped context.
         """
         reconstruct = self.token_head is not None and masked_rows is not None
         output = self._encode(input_ids, attention_mask, token_type_ids, output_hidden_states=reconstruct)
@@ -74,12 +74,12 @@ class MaskerNetwork(nn.Module):
         token_type_ids: torch.Tensor | None,
         **options: Any,
     ) -> Any:
-        # Encoders without segments do not take the argument at all.
+        # Encoders without segments do not accept the argument.
         segments = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         return self.classifier(input_ids=input_ids, attention_mask=attention_mask, **segments, **options)
 
     def encoder_parameter_names(self) -> set[str]:
-        """Names of the pre-trained parameters; the others belong to new heads."""
+        """Names of the pre-trained parameters; all others belong to new heads."""
         prefix = f"classifier.{self.classifier.base_model_prefix}."
         return {name for name, _ in self.named_parameters() if name.startswith(prefix)}
 

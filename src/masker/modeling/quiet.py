@@ -1,4 +1,4 @@
-"""Keeping the reports and bars of transformers off the user's screen while we open and save models."""
+"""Silencing transformers while models are opened and saved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Inside, transformers reports errors only and shows no progress bars."""
+    """Inside the context transformers reports errors only and shows no progress bars."""
     from transformers.utils import logging
 
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -1,27 +1,25 @@
-"""Writing tensors to disk: safetensors, whole or not at all."""
+"""Tensors on disk: safetensors, written whole or not at all."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import torch
 
+from masker.files import atomic_path
+
 
 def write_tensors(tensors: dict[str, torch.Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file under a temporary name and rename it.
+    """Write a safetensors file, whole or not at all.
 
     Raises:
-        OSError: When the disk does not take it; the file is not there then.
+        OSError: When it cannot be written.
     """
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, metadata=metadata)
-        os.replace(temporary, path)
+        with atomic_path(path) as temporary:
+            save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, metadata=metadata)
     except SafetensorError as error:
         raise OSError(f"'{path}' cannot be written ({error})") from None
-    finally:
-        temporary.unlink(missing_ok=True)

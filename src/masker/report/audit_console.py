@@ -8,49 +8,49 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from masker.audit import Audit, Comparison
+from masker.audit import Audit, AuditComparison
 from masker.audit.reliance import RelianceIntervals
 from masker.errors import ConfigError
-from masker.experiments.stages import write_json, write_text
+from masker.files import write_json, write_text
 from masker.report.audit_page import audit_page, difference_sentence
 from masker.report.console import console
 
 DATA, PAGE = "audit.json", "audit.html"
-#: How many keywords of a class the console shows, and the least part of all losses that one of them carries.
+#: Keywords shown per class, and the least share of the loss that a shown keyword carries.
 _SHOWN = 8
 _LEAST = 0.005
 
 
-def check_folder(output: str | Path) -> Path:
-    """Refuse an output that cannot be a folder, before any work is done.
+def check_output_folder(output: str | Path) -> Path:
+    """Check before any work that the output can be written.
 
     Raises:
-        ConfigError: When it is a file or lies in one, or may not be written to.
+        ConfigError: When it is a file, lies inside one, or is not writable.
     """
     folder = Path(output).expanduser()
-    standing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not standing.is_dir():
-        raise ConfigError(f"output '{standing}' is a file; give the audit a folder with --output")
-    if not os.access(standing, os.W_OK):
-        raise ConfigError(f"output '{standing}' may not be written to; give the audit another folder with --output")
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not existing.is_dir():
+        raise ConfigError(f"output '{existing}' is a file; give a folder with --output")
+    if not os.access(existing, os.W_OK):
+        raise ConfigError(f"output '{existing}' is not writable; give another folder with --output")
     return folder
 
 
-def write_audit(found: Audit | Comparison, folder: Path) -> None:
-    """Write the JSON file and the page, each whole or not at all; those of an earlier audit are replaced."""
+def write_audit(found: Audit | AuditComparison, folder: Path) -> None:
+    """Write the JSON file and the page; replaces those of an earlier audit."""
     page = audit_page(found)
     write_json(folder / DATA, found.to_json())
     write_text(folder / PAGE, page)
 
 
-def print_audit(found: Audit | Comparison, folder: Path) -> None:
-    """Tables for people."""
+def print_audit(found: Audit | AuditComparison, folder: Path) -> None:
+    """Print the tables."""
     out = console()
-    for audit in (found.audit, found.against) if isinstance(found, Comparison) else (found,):
-        title = f"{audit.model} on {audit.data}: {audit.documents} documents, {audit.max_length} tokens of each, in %"
+    for audit in (found.audit, found.against) if isinstance(found, AuditComparison) else (found,):
+        title = f"{audit.model} on {audit.data}: {audit.documents} documents of up to {audit.max_length} tokens, in %"
         out.print(f"\n{title}", soft_wrap=True, markup=False)
         out.print(_figures_table(audit))
-        out.print("keywords, with their part of what masking one keyword at a time loses:", soft_wrap=True)
+        out.print("keywords, and their share of the confidence lost by masking one at a time:", soft_wrap=True)
         for name, keywords in audit.keywords.items():
             carrying = [row for row in keywords[:_SHOWN] if row.carried >= _LEAST]
             words = ", ".join(f"{row.word} {100 * row.carried:.0f} %" for row in carrying)
@@ -58,7 +58,7 @@ def print_audit(found: Audit | Comparison, folder: Path) -> None:
             out.print(f"  [bold]{escape(name)}[/]: {escape(words)}", soft_wrap=True)
         title = f"{audit.model}: reliance on {audit.scheme} keywords (0 = like random words, 1 = nothing else matters)"
         _print_reliance(title, audit.reliance)
-    if isinstance(found, Comparison):
+    if isinstance(found, AuditComparison):
         _print_reliance("difference (first minus second)", found.difference)
         out.print(difference_sentence(found), markup=False)
     out.print(f"page: {folder / PAGE}", soft_wrap=True, markup=False)
@@ -67,7 +67,7 @@ def print_audit(found: Audit | Comparison, folder: Path) -> None:
 def _figures_table(audit: Audit) -> Table:
     table = Table()
     table.add_column("masked")
-    for heading in ("confidence", "with random words", "accuracy", "with random words"):
+    for heading in ("confidence", "random words", "accuracy", "random words"):
         table.add_column(heading, justify="right")
     nothing = audit.whole
     table.add_row("nothing", _percent(nothing.confidence), "", _percent(nothing.accuracy), "")

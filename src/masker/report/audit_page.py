@@ -1,10 +1,10 @@
-"""The page of an audit: one HTML file that needs nothing else, no script and no network."""
+"""The page of an audit: one self-contained HTML file, without scripts or links."""
 
 from __future__ import annotations
 
 from html import escape
 
-from masker.audit import Audit, Comparison
+from masker.audit import Audit, AuditComparison
 from masker.audit.reliance import RelianceIntervals
 from masker.report.svg import bar_chart, heat_map, interval_chart, line_chart
 
@@ -21,15 +21,15 @@ blockquote { margin: 0.8rem 0; padding: 0.4rem 0.9rem; border-left: 3px solid #d
 mark { background: #fbe3b8; padding: 0 0.15em; } hr { border: 0; border-top: 1px solid #ccc; margin: 3rem 0; }
 """
 _SCHEMES = {
-    "occlusion": "words without which the model is less sure of its answer",
-    "attention": "words that the model attends to most, stop words left out",
+    "occlusion": "words without which the model is less confident",
+    "attention": "words that the model attends to most, without stop words",
     "frequency": "words that set a class of the data apart",
 }
 
 
-def audit_page(found: Audit | Comparison) -> str:
+def audit_page(found: Audit | AuditComparison) -> str:
     """The page as HTML text."""
-    if isinstance(found, Comparison):
+    if isinstance(found, AuditComparison):
         title = f"{found.audit.model} against {found.against.model}"
         body = [*_comparison(found), "<hr>", *_audit(found.audit), "<hr>", *_audit(found.against)]
     else:
@@ -50,25 +50,25 @@ def audit_page(found: Audit | Comparison) -> str:
 
 
 def reliance_sentence(audit: Audit) -> str:
-    """What the reliance says, in words."""
+    """The reliance in words."""
     figure, last = audit.reliance.reliance, audit.curve[-1]
     return (
         f"Reliance on keywords: {figure.value:.2f} (95 % interval {figure.low:.2f} to {figure.high:.2f}; 0 = keywords "
-        "matter no more than random words, 1 = they are all that matters). "
-        f"Of {_percent(audit.whole.confidence)} confidence on whole texts, bare keywords keep "
-        f"{_percent(audit.bare_keywords.confidence)} and as many bare random words "
-        f"{_percent(audit.bare_random.confidence)}; with the keywords masked {_percent(last.keywords.confidence)} are "
-        f"left, with as many random words masked {_percent(last.random.confidence)}."
+        "matter no more than random words, 1 = nothing else matters). "
+        f"Confidence on whole texts is {_percent(audit.whole.confidence)}. Bare keywords keep "
+        f"{_percent(audit.bare_keywords.confidence)}, as many bare random words "
+        f"{_percent(audit.bare_random.confidence)}. Masking the keywords leaves {_percent(last.keywords.confidence)}, "
+        f"masking as many random words {_percent(last.random.confidence)}."
     )
 
 
-def difference_sentence(comparison: Comparison) -> str:
-    """What the paired difference says, in words."""
+def difference_sentence(comparison: AuditComparison) -> str:
+    """The paired difference in words."""
     figure, one, two = comparison.difference.reliance, comparison.audit.model, comparison.against.model
     if figure.low > 0:
-        verdict = f"{one} leans more on keywords than {two}"
+        verdict = f"{one} relies more on keywords than {two}"
     elif figure.high < 0:
-        verdict = f"{one} leans less on keywords than {two}"
+        verdict = f"{one} relies less on keywords than {two}"
     else:
         verdict = "these documents show no difference"
     return (
@@ -77,40 +77,42 @@ def difference_sentence(comparison: Comparison) -> str:
     )
 
 
-def _comparison(comparison: Comparison) -> list[str]:
+def _comparison(comparison: AuditComparison) -> list[str]:
     names = f"{escape(comparison.audit.model)} against {escape(comparison.against.model)}"
     return [
         f"<h1>{names}</h1>",
         f"<p class='lead'>{escape(difference_sentence(comparison))}</p>",
         interval_chart(
             {found.model: _rows(found.reliance)["reliance"] for found in (comparison.audit, comparison.against)},
-            title="reliance of both",
+            title="reliance of both models",
             low=0.0,
             high=1.0,
         ),
         "<p>The difference and its parts:</p>",
-        interval_chart(_rows(comparison.difference), title="difference of reliance", low=-1.0, high=1.0),
+        interval_chart(_rows(comparison.difference), title="difference in reliance", low=-1.0, high=1.0),
     ]
 
 
 def _audit(audit: Audit) -> list[str]:
-    found_in = f"found in {audit.keyword_documents} other documents" if audit.keyword_documents else "given"
-    scheme = _SCHEMES.get(audit.scheme, "a list of words")
-    hidden = "left out" if audit.masking == "drop" else "replaced by the mask token"
+    if audit.keyword_documents:
+        scheme = _SCHEMES.get(audit.scheme, f"words that the scheme {audit.scheme} ranks highest")
+        scheme += f", found in {audit.keyword_documents} other documents"
+    else:
+        scheme = "a given list of words"
+    hidden = "left out" if audit.masking == "drop" else "replaced with the mask token"
     return [
-        f"<h1>Does {escape(audit.model)} lean on keywords?</h1>",
-        f"<p class='muted'>{audit.documents} documents of {escape(audit.data)}, {audit.max_length} tokens of each at "
-        f"most. Keywords: {escape(scheme)}, {found_in}; {_percent(audit.with_keywords)} of the documents have one, and "
+        f"<h1>Does {escape(audit.model)} rely on keywords?</h1>",
+        f"<p class='muted'>{audit.documents} documents of {escape(audit.data)}, up to {audit.max_length} tokens of "
+        f"each. Keywords: {escape(scheme)}; {_percent(audit.with_keywords)} of the documents contain one, and "
         f"{_percent(audit.keyword_share)} of all words are keywords. Masked words are {hidden}.</p>",
         f"<p class='lead'>{escape(reliance_sentence(audit))}</p>",
         interval_chart(_rows(audit.reliance), title="reliance and its parts", low=0.0, high=1.0),
-        "<p class='muted'><b>kept</b>: confidence that bare keywords give beyond bare random words, as a share of what "
-        "there is to give. <b>lost</b>: confidence that goes with the keywords beyond what goes with random words, as "
-        "a share of what there is to lose. Confidence is the probability of the class that the model gives to the "
-        "whole text.</p>",
-        "<h2>As keywords are masked</h2>",
+        "<p class='muted'><b>kept</b>: confidence that bare keywords give beyond bare random words, as a share of the "
+        "possible gain. <b>lost</b>: confidence that masking keywords costs beyond masking random words, as a share of "
+        "the possible loss. Confidence is the probability of the class predicted for the whole text.</p>",
+        "<h2>Masking keywords</h2>",
         *_curves(audit),
-        "<h2>As everything but keywords is masked</h2>",
+        "<h2>Masking everything but keywords</h2>",
         "<p>Confidence (%):</p>",
         bar_chart(
             {
@@ -124,13 +126,13 @@ def _audit(audit: Audit) -> list[str]:
         f"<p>Accuracy: {_percent(audit.bare_keywords.accuracy)} on bare keywords, "
         f"{_percent(audit.bare_random.accuracy)} on as many bare random words, {_percent(audit.whole.accuracy)} on "
         "whole texts.</p>",
-        "<h2>The keywords that carry it</h2>",
-        "<p class='muted'>drop: mean loss of confidence when the word alone is masked, in points. flips: documents "
-        "whose answer changes then. carried: its part of all keywords' losses.</p>",
+        "<h2>Keywords that carry the answers</h2>",
+        "<p class='muted'>drop: mean confidence lost when only this word is masked, in percentage points. flips: "
+        "documents whose answer then changes. carried: its share of the loss of all keywords.</p>",
         *_keywords(audit),
         *_flips(audit),
-        "<h2>Where the keywords stand</h2>",
-        "<p class='muted'>Share of the words of each class (rows) that are keywords of each class (columns), in %.</p>",
+        "<h2>Where the keywords occur</h2>",
+        "<p class='muted'>Share of the words in each class (rows) that are keywords of each class (columns), in %.</p>",
         f"<div class='wide'>{heat_map(audit.rates, title='keyword rates')}</div>",
     ]
 
@@ -152,7 +154,7 @@ def _keywords(audit: Audit) -> list[str]:
     lines = ["<div class='tables'>"]
     heading = "<tr><th>word</th><th>documents</th><th>drop</th><th>flips</th><th>carried</th>"
     if audit.other is not None:
-        heading += "<th>per million here</th><th>there</th>"
+        heading += "<th>per million words</th><th>in the other corpus</th>"
     for name, keywords in audit.keywords.items():
         lines.append(f"<div><h3>{escape(name)}</h3>")
         if not keywords:
@@ -163,7 +165,7 @@ def _keywords(audit: Audit) -> list[str]:
             cells = [
                 escape(keyword.word),
                 f"{keyword.documents}",
-                f"{round(100 * keyword.drop, 1) + 0.0:.1f}",  # no minus before a zero
+                f"{round(100 * keyword.drop, 1) + 0.0:.1f}",  # never -0.0
                 f"{keyword.flips}",
                 _percent(keyword.carried),
             ]
@@ -175,7 +177,7 @@ def _keywords(audit: Audit) -> list[str]:
 
 
 def _flips(audit: Audit) -> list[str]:
-    lines = ["<h2>Answers that hang on one word</h2>"]
+    lines = ["<h2>Answers that depend on one word</h2>"]
     if not audit.flips:
         return [*lines, "<p>No answer changes when one keyword is masked.</p>"]
     for name, examples in audit.flips.items():

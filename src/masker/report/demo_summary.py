@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from masker.commands.demo import DemoResult
+from masker.experiments.demo import DemoResult
 from masker.report.console import DETECTION_COLUMNS, console
 
 _COLUMNS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80")

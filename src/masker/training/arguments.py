@@ -1,8 +1,10 @@
-"""Our settings in the words of the Trainer of transformers."""
+"""Settings translated to transformers' TrainingArguments."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from transformers import TrainingArguments
@@ -10,27 +12,30 @@ from transformers import TrainingArguments
 from masker import distributed
 from masker.config import Settings
 from masker.errors import ConfigError
-from masker.modeling.devices import use_bf16
+from masker.modeling.devices import training_precision
+
+if TYPE_CHECKING:
+    from masker.training.stages import TrainingStage
 
 
-def training_arguments(settings: Settings, folder: Path, epochs: int, *, averaged: bool = False) -> TrainingArguments:
-    """The arguments of a stage.
+def training_arguments(
+    settings: Settings, stage: TrainingStage, folder: Path, device: torch.device
+) -> TrainingArguments:
+    """The Trainer's arguments for a stage.
 
-    Args:
-        settings: All settings.
-        folder: Where checkpoints go.
-        epochs: Of this stage.
-        averaged: Whether the mean over many steps is the result. It makes up for a learning rate that stays as it is,
-            and such a rate goes further in as many steps.
+    Averaged weights keep a constant learning rate: averaging replaces its decay, and a constant rate gets further in
+    as many steps.
 
     Raises:
-        ConfigError: When a place to report to is not installed.
+        ConfigError: When an integration to report to is not installed.
     """
-    training = settings.training
+    training, averaged = settings.training, stage.averaged_share > 0
     _check_reporting(training.report_to)
+    _select_device(device)
+    precision = training_precision(training.precision, device)
     arguments = TrainingArguments(
         output_dir=str(folder),
-        num_train_epochs=epochs,
+        num_train_epochs=stage.epochs,
         per_device_train_batch_size=-(-training.batch_size // distributed.world_size()),
         gradient_accumulation_steps=training.gradient_accumulation,
         learning_rate=training.learning_rate,
@@ -39,13 +44,13 @@ def training_arguments(settings: Settings, folder: Path, epochs: int, *, average
         max_grad_norm=training.max_grad_norm,
         warmup_steps=training.warmup_fraction if training.warmup_fraction < 1 else 0.999,
         optim="adamw_torch_fused",
-        bf16=use_bf16(training.precision),
-        # bf16 without an accelerator is refused unless the CPU is asked for by name.
-        use_cpu=not torch.accelerator.is_available(),
+        bf16=precision == "bf16",
+        fp16=precision == "fp16",
+        use_cpu=device.type == "cpu",
         seed=training.seed,
         eval_strategy="epoch",
         save_strategy="epoch",
-        # The newest checkpoint for resuming and the best one so far.
+        # The newest checkpoint to resume from, and the best one so far.
         save_total_limit=2,
         load_best_model_at_end=not averaged,
         metric_for_best_model="selection",
@@ -57,9 +62,17 @@ def training_arguments(settings: Settings, folder: Path, epochs: int, *, average
         label_names=["labels"],
         log_level="error",
     )
-    # One process drives one device. The Trainer would cut batches over all it sees, and documents from their views.
+    # One process drives one device. On several the Trainer would split batches, and documents from their views.
     arguments._n_gpu = min(1, arguments.n_gpu)
     return arguments
+
+
+def _select_device(device: torch.device) -> None:
+    """Tell accelerate which device to take; in a distributed run each process takes the one of its local rank."""
+    if distributed.world_size() == 1 and device.type != "cpu":
+        os.environ["ACCELERATE_TORCH_DEVICE"] = str(device)
+    else:
+        os.environ.pop("ACCELERATE_TORCH_DEVICE", None)
 
 
 def _check_reporting(names: list[str]) -> None:
@@ -69,6 +82,6 @@ def _check_reporting(names: list[str]) -> None:
     for name in names:
         if name not in available:
             raise ConfigError(
-                f"training.report_to: '{name}' is not installed here; available: {', '.join(available) or 'none'}. "
+                f"training.report_to: '{name}' is not installed; available: {', '.join(available) or 'none'}. "
                 f"Install it with pip, or leave it out"
             )

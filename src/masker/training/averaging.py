@@ -1,7 +1,7 @@
-"""The mean of a network's weights over the last steps of its training.
+"""Stochastic weight averaging (Izmailov et al. 2018): the mean of a network's weights over its last training steps.
 
-The last weights follow the last batches; their mean over many steps lies in the middle of the region that training
-ended in (stochastic weight averaging, Izmailov et al. 2018). What it is worth is measured in docs/quality.md.
+The last weights follow the last batches; their mean lies in the middle of the region that training has reached.
+docs/quality.md measures what it is worth.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ AVERAGE_FILE = "average.safetensors"
 
 
 class WeightAverage(TrainerCallback):  # type: ignore[misc]
-    """Follows a training run and keeps the mean.
+    """Keeps the running mean of the weights.
 
     Args:
         network: What is trained.
-        share: Of all steps, how many at the end count.
+        share: The share of all steps, counted from the end, to average over.
     """
 
     def __init__(self, network: nn.Module, share: float) -> None:
@@ -33,12 +33,10 @@ class WeightAverage(TrainerCallback):  # type: ignore[misc]
         self._mean = AveragedModel(network)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Count the weights after this step in."""
         if state.global_step > (1 - self.share) * state.max_steps:
             self._mean.update_parameters(self.network)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Give the network the mean."""
         self.network.load_state_dict(self._mean.module.state_dict())
 
     def save(self, folder: Path) -> None:
@@ -46,5 +44,5 @@ class WeightAverage(TrainerCallback):  # type: ignore[misc]
         write_tensors(self._mean.state_dict(), folder / AVERAGE_FILE)
 
     def load(self, folder: Path) -> None:
-        """Go on from what :meth:`save` wrote."""
+        """Resume from what :meth:`save` wrote."""
         self._mean.load_state_dict(load_file(folder / AVERAGE_FILE))

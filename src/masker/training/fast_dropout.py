@@ -1,10 +1,10 @@
-"""Dropout whose random bits are cheap on a CPU.
+"""Dropout with cheap random bits, for training on a CPU.
 
-``bernoulli_`` of torch draws one double for each element on one core, which is about a fifth of a training step of a
-small encoder. Here one 64-bit draw serves four elements: its 16-bit pieces are compared with p. The draws come from
-torch's own generator, so seeds and resumed runs work as before. p is met to within 2^-17.
+torch's ``bernoulli_`` draws one double per element on one core, about a fifth of a training step of a small encoder.
+Here one 64-bit draw serves four elements: each 16-bit piece is compared with p. The draws come from torch's own
+generator, so seeds and resumed runs work unchanged. p is exact to within 2^-17.
 
-The functions are installed only while training on a CPU, and leave the model as they found it.
+The functions are installed during training on a CPU only, and removed afterwards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def keep_mask(x: torch.Tensor, p: float) -> torch.Tensor:
     count = x.numel()
     bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     kept = torch.empty(x.shape, dtype=x.dtype)
-    # Written as numbers at once and multiplied: several times faster than filling by a boolean mask.
+    # Writing numbers and multiplying is several times faster than filling by a boolean mask.
     torch.ge(bits.view(torch.int16)[:count].view(x.shape), -(2**15) + round(p * 2**16), out=kept)
     return kept
 
@@ -68,7 +68,7 @@ def _attention(
     dropout: float = 0.0,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attention in the form transformers expects; without dropout torch's fused kernel is faster and used."""
+    """An attention function for transformers; without dropout it calls torch's fused kernel, which is faster."""
     if dropout == 0.0 or not module.training:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -79,11 +79,11 @@ def _attention(
     scores = (query * (scaling or query.shape[-1] ** -0.5)) @ key.transpose(2, 3)  # (B, heads, T, T)
     if attention_mask is not None:
         if attention_mask.dtype == torch.bool:
-            # Adding is cheaper than filling, and needs nothing in the backward pass.
+            # Adding is cheaper than filling and needs nothing in the backward pass.
             hidden = torch.zeros(attention_mask.shape, dtype=scores.dtype)
             attention_mask = hidden.masked_fill_(~attention_mask, torch.finfo(scores.dtype).min)
         scores = scores + attention_mask
-    # Autocast would copy these largest of all tensors to float32 and back; the kernel adds up in float32 anyway.
+    # Autocast would copy these largest tensors to float32 and back; the kernel accumulates in float32 anyway.
     with torch.autocast(scores.device.type, enabled=False):
         weights = scores.softmax(dim=-1)
     weights = fast_dropout(weights.to(value.dtype), dropout)
@@ -92,7 +92,7 @@ def _attention(
 
 @contextmanager
 def fast_dropout_in(classifier: Any) -> Iterator[None]:
-    """Inside, ``classifier`` draws its dropout masks the cheap way; on an accelerator nothing changes."""
+    """Inside the context ``classifier`` draws its dropout masks cheaply; on an accelerator nothing changes."""
     if classifier.device.type != "cpu":
         yield
         return

@@ -1,8 +1,8 @@
-"""Keeping freed memory for the next step.
+"""Keeping freed memory for the next training step.
 
-The C library of Linux gives large freed blocks back to the system at once. A training step frees and asks for hundreds
-of megabytes, and every page that comes back has to be cleared first: for MASKER's three views that took as long as
-half of the matrix products. Inside :func:`kept_heap` the blocks stay with the process.
+glibc returns large freed blocks to the system at once. A training step frees and requests hundreds of megabytes, and
+the kernel clears every page it hands out again: for MASKER's three views that took half as long as the matrix products.
+Inside :func:`kept_heap` the process keeps the blocks.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from contextlib import contextmanager
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_MAX = -4
 
-#: The largest number that mallopt takes.
+#: The largest value mallopt accepts.
 _NEVER = 2**31 - 1
-#: The library's own defaults: free memory that the process may keep, blocks that are mapped one by one.
+#: glibc's defaults: the free memory a process may keep, and the number of blocks mapped individually.
 _KEPT, _MAPPED = 128 << 10, 65536
 
 
 def _libc() -> ctypes.CDLL | None:
-    """The C library of the process where it is glibc."""
+    """The C library of the process, if it is glibc."""
     try:
         library = ctypes.CDLL(None)
     except (OSError, TypeError):
@@ -32,7 +32,7 @@ def _libc() -> ctypes.CDLL | None:
 
 @contextmanager
 def kept_heap() -> Iterator[None]:
-    """Inside, freed memory stays with the process; outside of glibc nothing changes."""
+    """Inside the context freed memory stays with the process; without glibc nothing changes."""
     library = _libc()
     if library is None:
         yield

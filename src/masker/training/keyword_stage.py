@@ -1,9 +1,8 @@
-"""Choosing keywords for a training set, by the scheme that the settings name."""
+"""Choosing the keywords of a training set, by the scheme that the settings name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,72 +10,66 @@ import numpy.typing as npt
 import torch
 
 from masker import distributed
-from masker.config import LINEAR_METHODS, Settings
+from masker.config import Settings
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError
-from masker.inference.batching import content_special_ids, visit_attention
+from masker.inference.torch_backend import visit_attention
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
 from masker.keywords.choice import excluded_tokens, select_keywords
 from masker.keywords.files import read_keywords
-from masker.keywords.frequency import class_frequency_scores, class_token_counts, frequency_scores
-from masker.keywords.random import random_scores
-from masker.masking.collator import Collator
+from masker.keywords.frequency import class_token_counts
+from masker.keywords.scheme import Evidence, scheme_scores
 from masker.modeling.backbone import load_classifier
 from masker.modeling.convolution import MODEL_TYPE
-from masker.modeling.devices import use_bf16
+from masker.modeling.devices import reads_bf16
 from masker.modeling.model_folder import load_manifest
+from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
+from masker.registry import KEYWORD_SCHEMES, METHODS
 
-SCHEMES = ("attention", "frequency", "random")
+Labels = npt.NDArray[np.int64]
 
 
 def choose_keywords(
-    settings: Settings, tokenizer: Any, classifier: Any, train: Encoded, classes: Sequence[str]
+    settings: Settings, tokenizer: Any, train: Encoded, n_classes: int, classifier: Callable[[], Any]
 ) -> KeywordSet:
     """The keyword set of the training documents.
 
     Args:
-        settings: ``settings.keywords`` names the scheme, the number and what to exclude.
-        tokenizer: Tokenizer of the backbone.
-        classifier: The vanilla classifier whose attention is read, unless the settings name another folder.
+        settings: ``settings.keywords`` names the scheme, the number, and what to exclude.
+        tokenizer: The backbone's tokenizer.
         train: Encoded training documents with class indices (or scores).
-        classes: Class names; empty for regression.
+        n_classes: C; 0 for a regression.
+        classifier: Returns the classifier whose attention is read, on the device it runs on; called only if needed.
 
     Raises:
-        ConfigError: When the scheme does not fit the task or more keywords are asked for than there are.
+        ConfigError: When the scheme does not fit the task, or there are fewer candidate tokens than keywords asked for.
     """
     wanted = settings.keywords
-    if wanted.source not in SCHEMES:
+    if wanted.source not in KEYWORD_SCHEMES:
         words = distributed.first_only(lambda: read_keywords(wanted.source, tokenizer).to_json())
         return KeywordSet.from_json(words)
-    n_classes = max(1, len(classes))
-    labels = (
-        np.asarray(train.labels, dtype=np.int64) if classes and train.labels is not None else np.zeros(len(train), int)
+    scheme = KEYWORD_SCHEMES.get(wanted.source)
+    if scheme.compares_classes and n_classes < 2:
+        raise ConfigError(f"{scheme.name} keywords compare classes and a regression has none; use --keywords attention")
+    groups = max(1, n_classes)
+    labels = np.zeros(len(train), dtype=np.int64)
+    if n_classes and train.labels is not None:
+        labels = np.asarray(train.labels, dtype=np.int64)
+
+    def read_attention() -> AttentionScores:
+        network = classifier()
+        bf16 = reads_bf16(settings.training.precision, network.device)
+        return attention_scores_of(network, tokenizer, train, labels, groups, bf16=bf16)
+
+    evidence = Evidence(
+        lambda: content_token_counts(tokenizer, train, labels, groups), read_attention, settings.training.seed
     )
-    if wanted.source == "attention":
-        if wanted.attention_model is not None:
-            classifier = distributed.together(partial(_attention_model, wanted.attention_model))
-        scores = attention_keyword_scores(
-            classifier,
-            tokenizer,
-            train,
-            labels,
-            n_classes,
-            class_balanced=wanted.class_balanced,
-            bf16=use_bf16(settings.training.precision),
-        )
-    else:
-        if wanted.source == "random":
-            scores = random_scores(_counts(tokenizer, train, labels, n_classes), settings.training.seed)
-        elif n_classes < 2:
-            raise ConfigError("frequency keywords compare classes and a regression has none; use --keywords attention")
-        else:
-            scores = frequency_keyword_scores(tokenizer, train, labels, n_classes, class_balanced=wanted.class_balanced)
     return select_keywords(
         wanted.source,
-        scores,
-        wanted.count or wanted.per_class * n_classes,
+        scheme_scores(scheme, evidence, class_balanced=wanted.class_balanced),
+        wanted.count or wanted.per_class * groups,
         tokenizer,
         excluded=excluded_tokens(
             tokenizer, stop_words=wanted.exclude_stop_words, punctuation=wanted.exclude_punctuation
@@ -84,67 +77,45 @@ def choose_keywords(
     )
 
 
-def _attention_model(folder: str) -> Any:
-    """Open a trained model whose attention can be read."""
+def load_attention_model(folder: str, device: torch.device) -> Any:
+    """Open a trained classifier to read its attention.
+
+    Raises:
+        ConfigError: When it has no document token that attends to the words.
+    """
     method = load_manifest(folder).manifest.get("settings", {}).get("training", {}).get("method")
-    classifier = None if method in LINEAR_METHODS else load_classifier(folder)
+    classifier = None if method in METHODS and not METHODS.get(method).fine_tuned else load_classifier(folder)
     if classifier is None or classifier.config.model_type == MODEL_TYPE:
         raise ConfigError(f"keywords.attention_model: '{folder}' (method {method}) has no attention; give a fine-tuned "
                           "encoder, such as one of method vanilla")  # fmt: skip
-    return classifier
+    return classifier.to(device)
 
 
-def attention_keyword_scores(
-    classifier: Any,
-    tokenizer: Any,
-    train: Encoded,
-    labels: npt.NDArray[np.int64],
-    n_classes: int,
-    *,
-    class_balanced: bool = False,
-    bf16: bool = False,
-) -> npt.NDArray[np.float64]:
-    """Eq. 2 over the training documents: (V,) scores, or (C, V) for class-balanced selection.
+def attention_scores_of(
+    classifier: Any, tokenizer: Any, encoded: Encoded, labels: Labels, n_classes: int, *, bf16: bool = False
+) -> AttentionScores:
+    """The sums of Eq. 2 over documents, class by class.
 
-    Each of several processes reads its share of the documents; the sums of Eq. 2 are then added up.
+    In a distributed run each process reads its share of the documents, and the sums are added up.
     """
     scores = AttentionScores(n_classes, len(tokenizer))
     if distributed.world_size() > 1:
-        own = np.arange(distributed.rank(), len(train), distributed.world_size())
-        train, labels = train.take(own.tolist()), labels[own]
+        own = np.arange(distributed.rank(), len(encoded), distributed.world_size())
+        encoded, labels = encoded.take(own.tolist()), labels[own]
     class_of = torch.from_numpy(labels)
-    bar = progress_bar(len(train), "attention keywords", "doc")
 
-    def visit(
-        token_ids: torch.Tensor, attention: torch.Tensor, content: torch.Tensor, rows: npt.NDArray[np.int64]
-    ) -> None:
+    def visit(token_ids: torch.Tensor, attention: torch.Tensor, content: torch.Tensor, rows: Labels) -> None:
         scores.update(token_ids, attention, content, class_of[rows])
 
-    collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
-    visit_attention(classifier, collator, train, visit, bar.update, bf16=bf16)
-    bar.close()
+    with progress_bar(len(encoded), "attention keywords", "doc") as bar:
+        visit_attention(classifier, tokenizer, encoded, visit, bar.update, bf16=bf16)
     scores.add_up(distributed.all_reduce)
-    return scores.class_attention_scores() if class_balanced else scores.attention_scores()
+    return scores
 
 
-def frequency_keyword_scores(
-    tokenizer: Any,
-    train: Encoded,
-    labels: npt.NDArray[np.int64],
-    n_classes: int,
-    *,
-    class_balanced: bool = False,
-) -> npt.NDArray[np.float64]:
-    """Eq. 1 over the training documents: (V,) scores, or (C, V) for class-balanced selection."""
-    counts = _counts(tokenizer, train, labels, n_classes)
-    if class_balanced:
-        # A class can only choose among the tokens it has.
-        return np.where(counts > 0, class_frequency_scores(counts), -np.inf)
-    return frequency_scores(counts)
-
-
-def _counts(tokenizer: Any, train: Encoded, labels: npt.NDArray[np.int64], n_classes: int) -> npt.NDArray[np.int64]:
-    documents = ((ids, int(label)) for ids, label in zip(train.input_ids, labels, strict=True))
+def content_token_counts(tokenizer: Any, encoded: Encoded, labels: Labels, n_classes: int) -> Labels:
+    """(C, V) occurrences of each token in the documents of each class, special tokens left out."""
+    documents = ((ids, int(label)) for ids, label in zip(encoded.input_ids, labels, strict=True))
     counts = class_token_counts(documents, n_classes, len(tokenizer))
-    counts[:, sorted(content_special_ids(tokenizer))] = 0  # special tokens are no part of a document
+    counts[:, sorted(content_special_ids(tokenizer))] = 0
     return counts

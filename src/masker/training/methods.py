@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from masker.config import Head
 from masker.registry import METHODS
 
 if TYPE_CHECKING:
+    from masker.config import Head, Settings
     from masker.inference.backend import Backend
     from masker.training.run import TrainingRun
 
@@ -31,7 +31,9 @@ class Method:
         keywords: Whether it is trained with keywords.
         own_score: The out-of-distribution score it was published with; ``None`` leaves the choice to ``--score``.
         own_rule: Whether its authors give a rule of their own for rejecting (``detection.rule=published``).
-        averaged: Whether the mean of the last steps' weights is its result by default.
+        averaged: Whether its weights are averaged over the last steps by default; if that is switched off, it takes
+            twice the epochs of its vanilla stage.
+        convolutional: Whether it trains DOC's convolutional network with these settings.
         attention: Whether the trained network has a document token whose attention can be read.
         fine_tuned: Whether a network is trained; otherwise a linear classifier on fixed vectors.
     """
@@ -43,6 +45,7 @@ class Method:
     own_score: str | None = None
     own_rule: bool = False
     averaged: bool = False
+    convolutional: Callable[[Settings], bool] = lambda settings: False
     attention: bool = True
     fine_tuned: bool = True
 
@@ -60,7 +63,11 @@ def _residual(run: TrainingRun) -> Backend:
 
 
 def _openmax(run: TrainingRun) -> Backend:
-    return run.fit_convolution() if run.settings.baselines.openmax_network == "convolution" else run.fit_network()
+    return run.fit_convolution() if run.settings.is_convolutional else run.fit_network()
+
+
+def _openmax_convolves(settings: Settings) -> bool:
+    return settings.baselines.openmax_network == "convolution"
 
 
 def _doc(run: TrainingRun) -> Backend:
@@ -79,8 +86,11 @@ for _row in (
     Method("masker", _masker, keywords=True, averaged=True),
     Method("vanilla", _vanilla),
     Method("residual", _residual, _CLASS_HEADS, keywords=True),
-    Method("openmax", _openmax, ("multi-class",), own_score="openmax"),
-    Method("doc", _doc, ("one-vs-rest",), own_score="doc", own_rule=True, attention=False),
+    Method("openmax", _openmax, ("multi-class",), own_score="openmax", convolutional=_openmax_convolves),
+    Method(
+        "doc", _doc, ("one-vs-rest",), own_score="doc", own_rule=True, attention=False,
+        convolutional=lambda settings: True,
+    ),
     Method(
         "ocsvm", _one_class, ("multi-class",), own_score="one-class-svm", own_rule=True, attention=False,
         fine_tuned=False,

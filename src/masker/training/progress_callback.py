@@ -1,4 +1,4 @@
-"""Progress of a training run."""
+"""The progress bar of a training stage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from masker.progress import progress_bar
 
 
 class ProgressCallback(TrainerCallback):  # type: ignore[misc]
-    """One bar for a training run, with the newest losses and the validation result behind it."""
+    """One bar for a stage, followed by the latest losses and validation result."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -18,18 +18,15 @@ class ProgressCallback(TrainerCallback):  # type: ignore[misc]
         self.shown: dict[str, str] = {}
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Open the bar."""
         if state.is_world_process_zero:
             self.bar = progress_bar(state.max_steps, self.title, "step")
             self.bar.update(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Move the bar."""
         if self.bar is not None:
             self.bar.update(state.global_step - self.bar.n)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        """Show the newest losses."""
         if self.bar is not None and logs:
             self.shown |= {
                 name.removeprefix("eval_"): f"{logs[name]:.3g}"
@@ -39,6 +36,5 @@ class ProgressCallback(TrainerCallback):  # type: ignore[misc]
             self.bar.set_postfix(self.shown, refresh=False)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Close the bar."""
         if self.bar is not None:
             self.bar.close()

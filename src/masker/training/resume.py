@@ -1,4 +1,4 @@
-"""What a resumed run needs beside the weights, written without pickle: optimizer, schedule, random generators.
+"""What a resumed run needs besides the weights: optimizer, schedule and random generators, without pickle.
 
 Tensors go to safetensors, the rest to JSON.
 """
@@ -65,7 +65,7 @@ def save_random_state(folder: Path, process: int) -> None:
 
 
 def load_random_state(folder: Path, process: int) -> None:
-    """Read what :func:`save_random_state` wrote; nothing happens when this process wrote none."""
+    """Read what :func:`save_random_state` wrote; does nothing if this process wrote none."""
     path = _random_file(folder, process)
     if not path.is_file():
         return
@@ -84,10 +84,9 @@ def checkpoint_step(checkpoint: Path) -> int:
 
 
 def last_complete_checkpoint(folder: Path) -> Path | None:
-    """The newest checkpoint that was written to its end.
+    """The newest complete checkpoint.
 
-    The Trainer writes ``trainer_state.json`` last, so a checkpoint whose state file is missing or cut short belongs
-    to an interrupted save and is passed over.
+    The Trainer writes ``trainer_state.json`` last: without a readable one, the save was interrupted.
     """
     for checkpoint in sorted(folder.glob("checkpoint-[0-9]*"), key=checkpoint_step, reverse=True):
         try:

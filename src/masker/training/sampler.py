@@ -1,4 +1,4 @@
-"""Batches of documents of similar length, so that little of a batch is padding."""
+"""Batches of documents of similar length, to keep padding low."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 import numpy.typing as npt
 from torch.utils.data import Sampler
 
-#: Documents are shuffled, then sorted by length within blocks of this many batches: random enough, little padding.
+#: Documents are shuffled, then sorted by length within blocks of this many batches: still random, with little padding.
 BLOCK = 50
 
 
 class LengthGroupedBatches(Sampler[list[int]]):
-    """Random batches of similar length; a function of (seed, epoch) alone, however many processes share them.
+    """Random batches of similar length: a function of (seed, epoch) alone, for any number of processes.
 
     Args:
         lengths: Tokens of each document.
         batch_size: Documents in a batch.
         seed: Seed of the order.
-        process: The number of this process.
-        processes: How many processes share each batch. Every document goes to one of them, so a last batch with fewer
-            documents than processes leaves some with an empty part.
+        process: Rank of this process.
+        processes: How many processes share each batch. If the last batch has fewer documents than that, some get an
+            empty share.
     """
 
     def __init__(
@@ -47,5 +47,5 @@ class LengthGroupedBatches(Sampler[list[int]]):
             rows = rows[np.argsort(-self.lengths[rows], kind="stable")]
             batches += [rows[at : at + self.batch_size].tolist() for at in range(0, len(rows), self.batch_size)]
         for index in random.permutation(len(batches)):
-            # Rows of a batch are sorted by length, so every so-manyth gives all processes about the same work.
+            # The rows of a batch are sorted by length: striding through them gives all processes similar work.
             yield batches[index][self.process :: self.processes]

@@ -1,9 +1,9 @@
-"""MaskerTrainer: what the algorithm changes in the Trainer of transformers, and nothing else."""
+"""MaskerTrainer: what the algorithm changes in transformers' Trainer, and nothing else."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,7 +12,6 @@ from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallba
 
 from masker import distributed
 from masker.config import Settings
-from masker.documents.encoding import Encoded
 from masker.losses.document_loss import balanced_class_weights, classification_loss
 from masker.losses.masked_entropy import entropy_loss
 from masker.losses.no_class import no_class_loss
@@ -23,11 +22,15 @@ from masker.masking.collator import Collator
 from masker.metrics import accuracy, pearson
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
-from masker.training import resume as run_state
+from masker.training import resume
 from masker.training.arguments import training_arguments
 from masker.training.averaging import WeightAverage
 from masker.training.progress_callback import ProgressCallback
 from masker.training.sampler import LengthGroupedBatches
+
+if TYPE_CHECKING:
+    from masker.training.stages import TrainingStage
+    from masker.training.training_data import TrainingData
 
 _ENCODER_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _NETWORK_INPUTS = (
@@ -36,14 +39,16 @@ _NETWORK_INPUTS = (
     *(f"context_{name}" for name in _ENCODER_INPUTS),
 )
 _EVALUATION_BATCH = 64
-#: Marks the batch of a process that got no document of the last batch.
+#: Processes that make batches while a GPU trains.
+GPU_WORKERS = 2
+#: Marks the batch of a process for which the last batch had no document left.
 _SPARE = "spare"
 
 
 class _EpochCallback(TrainerCallback):  # type: ignore[misc]
-    """Tells collator and sampler the epoch: masks and order are functions of it.
+    """Sets the epoch of collator and sampler: masks and order are functions of it.
 
-    (The Trainer's own ``set_epoch`` does not reach a sampler behind the wrappers of a resumed, sharded loader.)
+    (The Trainer's own ``set_epoch`` does not reach a sampler inside a resumed, sharded loader.)
     """
 
     def __init__(self, *listeners: Any) -> None:
@@ -60,50 +65,45 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     Args:
         network: The network; it is trained in place.
         settings: All settings of the run.
+        stage: What to train: epochs, averaging, name of the progress bar.
         folder: Where checkpoints go.
-        train: Encoded training documents.
-        validation: Encoded validation documents; the checkpoint that does best on them is the result, unless weights
-            are averaged.
+        data: The validation documents choose the best checkpoint, unless weights are averaged.
         collator: Makes the training batches.
-        epochs: How many passes over ``train``.
-        title: Name of the progress bar.
-        averaged_share: Of the steps, how many at the end give the resulting weights, which are their mean.
+        device: Where to train.
     """
 
     def __init__(
         self,
         network: MaskerNetwork,
         settings: Settings,
+        stage: TrainingStage,
         folder: Path,
-        train: Encoded,
-        validation: Encoded,
+        data: TrainingData,
         collator: Collator,
-        epochs: int,
-        title: str,
-        averaged_share: float = 0.0,
+        device: torch.device,
     ) -> None:
         self.settings = settings
         self.collator = collator
         self.optimizer: Any
-        training = settings.training
+        training, train = settings.training, data.train
         self.batches = LengthGroupedBatches(
             train.lengths, training.batch_size, training.seed, distributed.rank(), distributed.world_size()
         )
         regression = settings.model.head == "regression"
         super().__init__(
             model=network,
-            args=training_arguments(settings, folder, epochs, averaged=averaged_share > 0),
+            args=training_arguments(settings, stage, folder, device),
             train_dataset=train,
-            eval_dataset=validation,
+            eval_dataset=data.validation,
             data_collator=collator,
             compute_metrics=self._validation_metrics,
-            callbacks=[ProgressCallback(title), _EpochCallback(collator, self.batches)],
+            callbacks=[ProgressCallback(stage.name), _EpochCallback(collator, self.batches)],
         )
         self.remove_callback(PrinterCallback)  # it prints to stdout
-        self.average = WeightAverage(network, averaged_share) if averaged_share > 0 else None
+        self.average = WeightAverage(network, stage.averaged_share) if stage.averaged_share > 0 else None
         if self.average is not None:
             self.add_callback(self.average)
-        # Makes the Trainer hand the number of documents of a whole accumulated batch to compute_loss.
+        # Makes the Trainer pass the number of documents of a whole accumulated batch to compute_loss.
         self.model_accepts_loss_kwargs = True
         self.class_weights: torch.Tensor | None = None
         if settings.loss.class_weights == "balanced" and not regression and train.labels is not None:
@@ -116,26 +116,29 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         self._term_count = 0
 
     def get_train_dataloader(self) -> Any:
-        """This process's part of the batches of similar length, with their views."""
-        # Not handed to accelerate: it would fill up the last batches with documents that were seen already.
-        # A generator of its own keeps the loader from drawing on the one that dropout uses.
+        """This process's share of the batches, with their masked views."""
+        on_gpu = self.args.device.type == "cuda"
+        # Not prepared by accelerate, which would pad the last batch with documents seen before.
+        # Its own generator keeps the loader from drawing on the one that dropout uses.
         return DataLoader(
             self.train_dataset,
             batch_sampler=self.batches,
             collate_fn=self._collate,
             generator=torch.Generator().manual_seed(self.settings.training.seed),
-            pin_memory=torch.cuda.is_available(),
+            pin_memory=on_gpu,
+            # A CPU has nothing to spare beside the training itself; a GPU waits for masks made one at a time.
+            num_workers=GPU_WORKERS if on_gpu else 0,
         )
 
     def _collate(self, features: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
         if features:
             return self.collator(features)
-        # Gradients are averaged over all processes, so one without a document has to take the step too. It runs some
-        # document, which counts for nothing.
+        # Gradients are averaged over all processes, so one without a document must take the step too: it runs some
+        # document with weight 0.
         return {**self.collator([self.train_dataset[0]]), _SPARE: torch.ones(1)}
 
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:
-        """Documents of one optimizer step, over its micro-batches and all processes."""
+        """Documents of one optimizer step, over all micro-batches and processes."""
         documents = sum(len(batch["labels"]) for batch in batch_samples if _SPARE not in batch)
         count: torch.Tensor = distributed.all_reduce(torch.tensor(documents, device=device))
         return count
@@ -144,14 +147,14 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         """Documents alone, in order."""
         plain = Collator(self.collator.pad_id, self.collator.special_ids.tolist())
         dataset = self.eval_dataset if eval_dataset is None else eval_dataset
-        # accelerate fills up the last batches, so that all processes have the same number; small ones waste less.
+        # accelerate pads the last batches so that all processes have equally many; small batches waste less.
         batch_size = min(_EVALUATION_BATCH, -(-len(dataset) // distributed.world_size()))
         return self.accelerator.prepare(DataLoader(dataset, batch_size=batch_size, collate_fn=plain))
 
     def _validation_metrics(self, prediction: EvalPrediction) -> dict[str, float]:
-        """Accuracy (or correlation) and the mean loss, from the outputs that all processes gathered.
+        """Accuracy (or correlation) and mean loss, from the outputs of all processes.
 
-        The Trainer's own loss is a mean of means over batches, which depends on how the documents were cut up.
+        The Trainer's own loss is a mean of batch means, which depends on how the documents are batched.
         """
         logits, labels = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
         head = self.settings.model.head
@@ -162,10 +165,10 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         return {"accuracy": accuracy(labels, logits.argmax(axis=1)), "loss": loss}
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
-        """Add the figure that the best checkpoint is chosen by.
+        """Add the figure that selects the best checkpoint.
 
-        For classes: the number of validation documents that are right and, among equals, the lower loss. Accuracy alone
-        would keep the first of many checkpoints that tie on a small validation set, the least trained one.
+        For classes: the number of correct validation documents, ties broken by the lower loss. Accuracy alone would
+        keep the first of many checkpoints that tie on a small validation set, which is the least trained.
         """
         metrics: dict[str, float] = super().evaluate(*args, **kwargs)
         if "eval_accuracy" in metrics:
@@ -173,14 +176,14 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             metrics["eval_selection"] = right + 1.0 / (1.0 + metrics["eval_loss"])
         else:
             metrics["eval_selection"] = metrics["eval_pearson"]
-        # All processes have to choose the same checkpoint, down to the last bit of a tie.
+        # All processes must choose the same checkpoint, down to the last bit of a tie.
         shared: dict[str, float] = distributed.broadcast(metrics)
         return shared
 
     def create_optimizer(self, model: Any = None) -> Any:
-        """AdamW with a smaller learning rate for the embedding layers while a regulariser is on."""
+        """AdamW with a lower learning rate for the embedding layers when a regularizer is active."""
         if self.optimizer is None:
-            slow = self.model.embedding_parameter_names() if self._regularised else set()
+            slow = self.model.embedding_parameter_names() if self._regularized else set()
             decay = set(self.get_decay_parameter_names(self.model))
             training, encoder = self.settings.training, self.model.encoder_parameter_names()
             groups: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
@@ -204,7 +207,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         return self.optimizer
 
     @property
-    def _regularised(self) -> bool:
+    def _regularized(self) -> bool:
         return self.collator.views is not None
 
     def compute_loss(
@@ -214,7 +217,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         return_outputs: bool = False,
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
-        """L_total over the documents of the batch, averaged over the documents of the whole accumulated batch."""
+        """L_total of this batch, divided by the number of documents of the whole accumulated batch."""
         outputs = model(**{name: inputs[name] for name in _NETWORK_INPUTS if name in inputs})
         terms = self._loss_terms(inputs, outputs)
         loss_settings = self.settings.loss
@@ -229,7 +232,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         if _SPARE in inputs:
             return per_document.sum() * 0.0
         self._remember(terms)
-        # Distributed training averages gradients over processes, while the documents were counted over all of them.
+        # Gradients are averaged over processes, but the documents were counted over all of them.
         return per_document.sum() / num_items_in_batch * distributed.world_size()
 
     def _loss_terms(self, inputs: dict[str, torch.Tensor], outputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -270,7 +273,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         self._term_count += len(terms["L_CE"])
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """Add the mean of each loss term over the documents of all processes since the last log line."""
+        """Add the mean of each loss term over all processes since the last log entry."""
         if "loss" in logs:
             sums = torch.tensor([*self._terms.values(), self._term_count], dtype=torch.float64)
             *values, documents = distributed.all_reduce(sums).tolist()
@@ -278,7 +281,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             self._terms, self._term_count = dict.fromkeys(self._terms, 0.0), 0
         super().log(logs, start_time)
 
-    # Checkpoints without pickle: the Trainer would write and read these parts with torch.save and torch.load.
+    # Checkpoints without pickle: the Trainer would use torch.save and torch.load for these parts.
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
         folder = Path(output_dir or self.args.output_dir)
@@ -288,20 +291,20 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
 
     def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
         if self.args.should_save:
-            run_state.save_optimizer(Path(output_dir), self.optimizer, self.lr_scheduler)
+            resume.save_optimizer(Path(output_dir), self.optimizer, self.lr_scheduler)
             if self.average is not None:
                 self.average.save(Path(output_dir))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:
-            run_state.load_optimizer(Path(checkpoint), self.optimizer, self.lr_scheduler)
+            resume.load_optimizer(Path(checkpoint), self.optimizer, self.lr_scheduler)
             if self.average is not None:
                 self.average.load(Path(checkpoint))
 
     def _save_rng_state(self, output_dir: str) -> None:
-        run_state.save_random_state(Path(output_dir), self.args.process_index)
-        distributed.barrier()  # what comes next, the Trainer's state, tells that the checkpoint is complete
+        resume.save_random_state(Path(output_dir), self.args.process_index)
+        distributed.barrier()  # the Trainer's state, written next, marks the checkpoint as complete
 
     def _load_rng_state(self, checkpoint: str | None) -> None:
         if checkpoint is not None:
-            run_state.load_random_state(Path(checkpoint), self.args.process_index)
+            resume.load_random_state(Path(checkpoint), self.args.process_index)

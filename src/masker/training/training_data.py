@@ -1,9 +1,10 @@
-"""The documents of a training run: split into those that are trained on and those held out, and tokenized."""
+"""The documents of a training run: split into training, validation and calibration parts, and tokenized."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,62 +12,59 @@ from masker.config import Settings
 from masker.documents import Documents, validation_split
 from masker.documents.encoding import Encoded, encode
 from masker.errors import DataError
-from masker.modeling.backbone import Backbone
+from masker.labels import class_indices
 
-#: Documents that a calibration part has at least: with fewer no false-alarm rate below 5 % can be promised at all.
+#: The smallest calibration part worth having: with fewer documents no false-alarm rate of 5 % can be promised.
 LEAST_CALIBRATION = 19.5
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Encoded training and held-out documents.
+class TrainingData:
+    """Encoded documents.
 
     Attributes:
-        train: Trained on.
-        validation: Choose the best checkpoint.
-        classes: Class names.
-        calibration: Choose nothing, so that what is found on them holds for new documents; ``None`` where there are
-            too few to set some apart.
+        train: The network is trained on these.
+        validation: These choose the best checkpoint and the score.
+        calibration: These choose nothing, so that what is measured on them holds for new documents; ``None`` if there
+            are too few to set some aside.
     """
 
     train: Encoded
     validation: Encoded
-    classes: list[str]
     calibration: Encoded | None = None
 
 
-def encode_corpus(documents: Documents, classes: Sequence[str], settings: Settings, backbone: Backbone) -> Corpus:
-    """Split off the validation and calibration documents and tokenize all parts."""
+def encode_training_data(
+    documents: Documents, classes: Sequence[str], settings: Settings, tokenizer: Any, max_length: int
+) -> TrainingData:
+    """Hold out the validation and calibration documents and tokenize all parts."""
     assert documents.labels is not None
     if settings.model.head == "regression":
-        labels = np.array(documents.labels, dtype=np.float32)
+        labels: Any = np.array(documents.labels, dtype=np.float32)
     else:
-        index = {name: place for place, name in enumerate(classes)}
-        labels = np.array([index[str(label)] for label in documents.labels], dtype=np.int64)
-    parts = []
-    seed = settings.training.seed
-    train, held_out = validation_split(documents.labels, settings.data.validation_fraction, seed)
+        labels = class_indices(documents.labels, classes)
+    train, held_out = validation_split(documents.labels, settings.data.validation_fraction, settings.training.seed)
     if not held_out:
-        raise DataError("no document can be set aside for validation; give at least two documents of some class")
-    rows = [train, *_calibration_split(documents.labels, held_out, settings)]
-    for part in rows:
-        subset = documents.take(part)
+        raise DataError("no document can be held out for validation; give at least two documents of some class")
+    parts = []
+    for rows in [train, *_calibration_split(documents.labels, held_out, settings)]:
+        subset = documents.take(rows)
         parts.append(
             encode(
-                backbone.tokenizer,
+                tokenizer,
                 subset.texts,
                 subset.pairs,
-                backbone.max_length,
-                labels=labels[np.asarray(part, dtype=np.int64)],
+                max_length,
+                labels=labels[np.asarray(rows, dtype=np.int64)],
                 windows=settings.model.long_documents == "windows",
                 window_overlap=settings.model.window_overlap,
             )
         )
-    return Corpus(parts[0], parts[1], list(classes), *parts[2:])
+    return TrainingData(*parts)
 
 
 def _calibration_split(labels: list[str] | list[float], held_out: list[int], settings: Settings) -> list[list[int]]:
-    """Validation rows and calibration rows, or the former alone where the latter would be too few to promise much."""
+    """Validation rows and calibration rows; the former alone if the latter would be too few to promise much."""
     share = settings.data.calibration_share
     if settings.model.head == "regression" or share * len(held_out) < LEAST_CALIBRATION:
         return [held_out]

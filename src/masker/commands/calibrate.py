@@ -1,0 +1,91 @@
+"""``masker calibrate``: a new promise for a model folder, without training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from masker.commands.train import read_other_texts
+from masker.config import DataSettings
+from masker.documents import read_documents
+from masker.documents.texts import texts_of
+from masker.model import Model
+from masker.modeling.model_folder import check_output, copy_folder
+
+
+@dataclass(frozen=True)
+class CalibrationChanges:
+    """What a calibration changes; ``None`` keeps what the model has.
+
+    Attributes:
+        score: Another out-of-distribution score; ``auto`` is chosen anew.
+        false_alarm_rate: Another rate; with ``ood_examples`` its upper limit.
+        class_conditional: Another rule.
+        ood_examples: A source of out-of-distribution texts to set the rate by.
+        statistics: A source of labelled training texts, for a score that the model has no statistics for.
+    """
+
+    score: str | None = None
+    false_alarm_rate: float | None = None
+    class_conditional: bool | None = None
+    ood_examples: str | None = None
+    statistics: str | None = None
+
+
+def calibrate(
+    folder: str,
+    data: str,
+    settings: DataSettings,
+    changes: CalibrationChanges,
+    *,
+    output: str | Path | None = None,
+    backend: str | None = None,
+    device: str = "auto",
+) -> dict[str, Any]:
+    """Calibrate the model of a folder on the texts of a source; see :meth:`masker.model.Model.calibrate`.
+
+    Args:
+        folder: The model folder.
+        data: New in-distribution texts, with or without labels.
+        settings: How to read them.
+        changes: What to change.
+        output: A new folder for the calibrated model; ``None`` changes ``folder``.
+        backend: The backend to calibrate for.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+
+    Returns:
+        A JSON-ready report.
+    """
+    if output is not None:
+        check_output(output)
+    model = Model.open(folder, backend, device)
+    documents = read_documents(data, settings, require_labels=None)
+    examples = None if changes.ood_examples is None else read_other_texts(changes.ood_examples, settings)
+    statistics = None
+    if changes.statistics is not None:
+        # --where and --limit choose rows of ``data`` only: statistics need every class.
+        whole = settings.model_copy(update={"where": None, "limit": None})
+        trained_on = read_documents(changes.statistics, whole, require_labels=True)
+        statistics = texts_of(trained_on), trained_on.labels or []
+    model = model.calibrate(
+        texts_of(documents),
+        documents.labels,
+        score=changes.score,
+        false_alarm_rate=changes.false_alarm_rate,
+        class_conditional=changes.class_conditional,
+        statistics=statistics,
+    )
+    rows = None
+    if examples is not None:
+        model, rows = model.at_operating_point(examples, changes.false_alarm_rate)
+    written = model.save_detector(Path(folder) if output is None else copy_folder(folder, output))
+    return {
+        "model": str(written),
+        "data": documents.name,
+        "labelled": documents.labels is not None,
+        "documents": len(documents),
+        "threshold": model.rejecting().calibration.threshold,
+        **(model.detection_report() or {}),
+        "trade_off": rows,
+    }

@@ -1,0 +1,74 @@
+"""What a calibration on new texts changes in the settings, and which of the texts it uses for what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from masker.config import Settings, build_settings
+from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE
+from masker.documents import validation_split
+from masker.errors import ConfigError, DataError
+from masker.labels import class_name
+from masker.registry import METHODS
+
+
+def recalibrated_settings(
+    settings: Settings,
+    used: str,
+    score: str | None = None,
+    false_alarm_rate: float | None = None,
+    class_conditional: bool | None = None,
+) -> Settings:
+    """Settings with the requested changes; ``None`` keeps what there is.
+
+    Args:
+        settings: The model's settings.
+        used: The score in use.
+        score: Another score.
+        false_alarm_rate: Another rate.
+        class_conditional: Another rule.
+
+    Raises:
+        ConfigError: When the method has a score of its own, or a value is out of range.
+    """
+    method = METHODS.get(settings.training.method)
+    if method.own_score is not None and score not in (None, used):
+        raise ConfigError(f"score: method {method.name} has one of its own; leave --score out")
+    before = settings.detection
+    changes: dict[str, Any] = {
+        # Asking for a rate replaces the published threshold.
+        "rule": before.rule if false_alarm_rate is None else "false-alarm-rate",
+        "score": before.score if method.own_score is not None else score or used,
+        "false_alarm_rate": before.false_alarm_rate if false_alarm_rate is None else false_alarm_rate,
+        "class_conditional": before.class_conditional if class_conditional is None else class_conditional,
+    }
+    return build_settings(settings.model_dump(), {"detection": changes})
+
+
+def choosing_split(labels: Sequence[Any] | None, count: int, settings: Settings) -> tuple[list[int], list[int]]:
+    """Split texts into those that choose what ``auto`` combines, and those that calibrate it.
+
+    Args:
+        labels: Their classes.
+        count: How many texts there are.
+        settings: The model's settings.
+
+    Raises:
+        DataError: When they have no labels, or there are too few.
+    """
+    if labels is None:
+        raise DataError("calibrate: score 'auto' is chosen on labelled texts; add a label column, or leave it out")
+    if count < 2 * MIN_DOCUMENTS_TO_CHOOSE:
+        raise DataError(
+            f"calibrate: score 'auto' needs at least {2 * MIN_DOCUMENTS_TO_CHOOSE} labelled texts, half of them to "
+            f"choose it on; got {count}"
+        )
+    names = [class_name(label) for label in labels]
+    choosing, held_out = validation_split(names, settings.data.calibration_share or 0.5, settings.training.seed)
+    if len(choosing) < MIN_DOCUMENTS_TO_CHOOSE or not held_out:
+        raise DataError(
+            f"calibrate: score 'auto' is chosen on one part of the texts and calibrated on the other, here "
+            f"{len(choosing)} and {len(held_out)}, as a class of one text is not split; give more texts per class"
+        )
+    return choosing, held_out

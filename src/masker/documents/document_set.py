@@ -1,0 +1,81 @@
+"""A set of documents in memory, and the check that a classifier can be trained on it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from masker.errors import DataError
+from masker.labels import as_number
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A set of documents in memory.
+
+    Attributes:
+        texts: One text per document.
+        pairs: The second text of each document (such as the hypothesis to a premise), or None for single texts.
+        labels: Class names, numbers for regression, or None if there are no labels.
+        name: Where the documents came from, for messages and provenance.
+        skipped: How many invalid rows of the source were left out.
+    """
+
+    texts: list[str]
+    pairs: list[str] | None
+    labels: list[str] | list[float] | None
+    name: str
+    skipped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def class_names(self) -> list[str]:
+        """The distinct class names, sorted; empty if labels are numbers or absent."""
+        return sorted({label for label in self.labels or [] if isinstance(label, str)})
+
+    def take(self, indices: Sequence[int]) -> Documents:
+        """The documents at ``indices``, in that order."""
+        labels = None if self.labels is None else [self.labels[i] for i in indices]
+        return replace(
+            self,
+            texts=[self.texts[i] for i in indices],
+            pairs=None if self.pairs is None else [self.pairs[i] for i in indices],
+            labels=cast("list[str] | list[float] | None", labels),
+        )
+
+    def fingerprint(self) -> str:
+        """A sha256 of texts, pairs and labels, the same on every machine."""
+        digest = hashlib.sha256()
+        for i, text in enumerate(self.texts):
+            pair = None if self.pairs is None else self.pairs[i]
+            label = None if self.labels is None else self.labels[i]
+            # JSON keeps the fields apart: moving a word from text to pair changes the value.
+            digest.update(json.dumps([text, pair, label]).encode("ascii") + b"\n")
+        return digest.hexdigest()
+
+
+def check_classes(documents: Documents) -> None:
+    """Refuse labels that no classifier can be trained on.
+
+    Raises:
+        DataError: If there are no class labels, only one class, or the labels look like regression targets.
+    """
+    classes = documents.class_names
+    if not classes:
+        raise DataError(f"{documents.name}: has no class labels; pass --label-column with the column that has them")
+    if len(classes) == 1:
+        raise DataError(
+            f"{documents.name}: all {len(documents)} documents have the label '{classes[0]}'; a classifier needs at "
+            "least two classes; add documents of another class or choose another --label-column"
+        )
+    many = len(classes) > 20 and len(classes) > len(documents) / 2
+    if many and all(as_number(name) is not None for name in classes):
+        raise DataError(
+            f"{documents.name}: {len(classes)} different numbers as labels of {len(documents)} documents look like "
+            "scores, not classes; pass --head regression or choose another --label-column"
+        )

@@ -1,0 +1,140 @@
+"""From raw records to rows, and from rows to documents, refusing or skipping what is invalid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
+
+from masker.config import DataSettings
+from masker.documents.columns import PAIR_COLUMNS, Columns, Record
+from masker.documents.document_set import Documents
+from masker.errors import DataError, NoRowsError
+from masker.labels import as_class_name, as_number, is_missing
+
+#: How many line numbers an error lists.
+_SHOWN = 5
+
+
+class Row(NamedTuple):
+    """One row: texts are strings, the label is still raw.
+
+    ``line`` is the line the row starts on, or its number, from 1, where a source has no lines (Parquet, JSON arrays,
+    hub data sets).
+    """
+
+    text: str
+    pair: str | None
+    label: object
+    line: int
+
+
+def records_to_rows(records: Iterable[Record], find: Callable[[Sequence[str]], Columns], source: str) -> Iterator[Row]:
+    """Turn records into rows; ``find`` chooses the columns, given those of the first record.
+
+    Raises:
+        DataError: If a cell is not a text, or a second text appears after the first row.
+        NoRowsError: If there are no records.
+    """
+    columns: Columns | None = None
+    names: set[str] = set()
+    for line, record in records:
+        if columns is None:
+            columns = find(list(record))
+            names = set(record)
+        elif columns.pair is None and any(key.lower() in PAIR_COLUMNS for key in record.keys() - names):
+            raise DataError(
+                f"{source}: line {line} has a second text, but the first row has none; give all rows one or none"
+            )
+        text, pair, label = columns
+        yield Row(
+            _as_text(record.get(text), text, line, source),
+            None if pair is None else _as_text(record.get(pair), pair, line, source),
+            None if label is None else record.get(label),
+            line,
+        )
+    if columns is None:
+        raise NoRowsError(f"{source}: has no rows; give a source with at least one document")
+
+
+def collect_documents(
+    rows: Iterable[Row], settings: DataSettings, *, name: str, require_labels: bool | None, numeric_labels: bool = False
+) -> Documents:
+    """Collect rows into documents, refusing invalid ones or, with ``settings.skip_invalid``, leaving them out.
+
+    A row is invalid if its text or second text is blank, or if a required label is missing or unusable. Reading stops
+    after ``settings.limit`` valid rows.
+
+    Args:
+        rows: The rows, usually from :func:`masker.documents.stream_rows`.
+        settings: ``limit`` and ``skip_invalid`` are used.
+        name: The source's name in messages.
+        require_labels: Whether every row needs a label; ``None``: if any row has one. If False, labels are kept only
+            if every row has a usable one.
+        numeric_labels: Labels are finite numbers (regression), not class names.
+
+    Raises:
+        DataError: If a row is invalid and must not be skipped, or no valid row is left.
+    """
+    kept: list[Row] = []
+    blank: list[int] = []
+    unlabelled: list[int] = []
+    labelled = 0
+    for row in rows:
+        label = as_number(row.label) if numeric_labels else as_class_name(row.label)
+        if not row.text.strip() or (row.pair is not None and not row.pair.strip()):
+            blank.append(row.line)
+        elif require_labels and label is None:
+            if not (settings.skip_invalid or is_missing(row.label)):
+                raise DataError(_bad_label(name, row, numeric_labels))
+            unlabelled.append(row.line)
+        else:
+            kept.append(row._replace(label=label))
+            labelled += label is not None
+        # Once any row has a label, rows without one do not count; they are dropped below.
+        if (labelled if require_labels is None and labelled else len(kept)) == settings.limit:
+            break
+    if require_labels is None and labelled:
+        unlabelled = [row.line for row in kept if row.label is None]
+        kept = [row for row in kept if row.label is not None]
+    if not settings.skip_invalid:
+        _refuse_invalid(name, blank, unlabelled)
+    skipped = len(blank) + len(unlabelled)
+    if not kept:
+        raise DataError(f"{name}: no valid row is left; all {skipped} have an empty text or no usable label")
+    pairs = [row.pair for row in kept if row.pair is not None]
+    labels = cast("list[str] | list[float]", [row.label for row in kept])
+    return Documents([row.text for row in kept], pairs or None, None if None in labels else labels, name, skipped)
+
+
+def _as_text(value: object, column: str, line: int, source: str) -> str:
+    """The text of a cell: numbers are written out, missing values become the empty string."""
+    if isinstance(value, str):
+        # JSON can carry half a surrogate pair, which no tokenizer accepts.
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, (int, float)):
+        return str(value)
+    kind = type(value).__name__
+    raise DataError(
+        f"{source}: column '{column}' must hold strings; got a {kind} at line {line}; choose another column"
+    )
+
+
+def _bad_label(name: str, row: Row, numeric: bool) -> str:
+    shown = repr(row.label)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    allowed = "a finite number" if numeric else "a string or number"
+    return (
+        f"{name}: the label at line {row.line} must be {allowed}; got {shown}; "
+        "fix it, choose another --label-column or pass --skip-invalid"
+    )
+
+
+def _refuse_invalid(name: str, blank: list[int], unlabelled: list[int]) -> None:
+    for lines, problem in ((blank, "an empty text"), (unlabelled, "no label")):
+        if lines:
+            count = "1 row has" if len(lines) == 1 else f"{len(lines)} rows have"
+            numbers = ", ".join(map(str, lines[:_SHOWN])) + (", ..." if len(lines) > _SHOWN else "")
+            raise DataError(f"{name}: {count} {problem} (line {numbers}); fix them or pass --skip-invalid")
