@@ -10,7 +10,7 @@ import numpy as np
 from masker.config import DataSettings, Settings, build_settings
 from masker.documents import Documents, detection_split, read_documents, subsample
 from masker.documents.encoding import Encoded, encode
-from masker.inference.batching import content_special_ids
+from masker.modeling.tokens import content_special_ids
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator
 from masker.modeling.backbone import Backbone, load_backbone

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from masker.errors import ConfigError, did_you_mean
+from masker.errors import ConfigError, ModelError, did_you_mean
 from masker.registry import METHODS, SCORES, Registry
 
 Head = Literal["one-vs-rest", "multi-class", "regression"]
@@ -294,11 +294,22 @@ class Settings(_Section):
 
 
 def stored_settings(content: dict[str, dict[str, Any]]) -> Settings:
-    """The settings of a model folder, without those that no longer exist."""
+    """The settings of a model folder: settings that no longer exist are dropped, a score that is not installed is auto.
+
+    Raises:
+        ModelError: When the training method is not installed.
+    """
     kept = {
         section: {key: value for key, value in values.items() if key not in _RETIRED.get(section, ())}
         for section, values in content.items()
     }
+    if kept["detection"]["score"] not in SCORES:
+        kept["detection"]["score"] = "auto"
+    if kept["training"]["method"] not in METHODS:
+        raise ModelError(
+            f"the model uses the method '{kept['training']['method']}', which is not installed; install the package "
+            "that provides it, or retrain the model"
+        )
     return Settings.model_validate(kept)
 
 

@@ -40,7 +40,7 @@ from masker.labels import LABEL_TYPES, class_indices, class_name
 from masker.modeling.backbone import load_tokenizer
 from masker.modeling.model_folder import ModelFolder, load_manifest, save_folder, update_folder
 from masker.provenance import provenance
-from masker.registry import METHODS, SCORES
+from masker.registry import METHODS
 from masker.training.run import TrainingRun
 from masker.training.work_folder import work_folder
 
@@ -149,7 +149,6 @@ class Model:
         stored = load_manifest(folder)
         manifest = stored.manifest
         try:
-            _check_names(manifest)
             settings = stored_settings(manifest["settings"])
             keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
             named = manifest["classes"], manifest["label_type"], manifest["pairs"], keywords, manifest["validation"]
@@ -266,24 +265,17 @@ class Model:
             A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % bootstrap interval.
         """
         assert test.labels is not None
-        seed = self.settings.training.seed
-        resampling = Resampling(resamples, seed)
+        resampling = Resampling(resamples, self.settings.training.seed)
         if self.is_regression:
             if ood:
                 raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
             logits = self.outputs(texts_of(test), advance).logits
-            gold = [float(label) for label in test.labels]
-            figures = evaluate_regression(logits, gold, resampling)
+            figures = evaluate_regression(logits, [float(label) for label in test.labels], resampling)
         else:
-            figures = evaluate_classification(
-                self.rejecting(),
-                self.classes,
-                self.judge(texts_of(test), advance),
-                class_indices(test.labels, self.classes),
-                {name: self.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()},
-                resampling,
-            )
-        origin = provenance(seed=seed, data_sha256=test.fingerprint(), trained=self.provenance)
+            foreign = {name: self.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()}
+            judged, labels = self.judge(texts_of(test), advance), [str(label) for label in test.labels]
+            figures = evaluate_classification(self.rejecting(), self.classes, judged, labels, foreign, resampling)
+        origin = provenance(seed=resampling.seed, data_sha256=test.fingerprint(), trained=self.provenance)
         return {"test": test.name, "documents": len(test), **figures, "provenance": origin}
 
     # Calibration ----------------------------------------------------------------------------------------------------
@@ -303,7 +295,9 @@ class Model:
             ConfigError: When the model does not have that score, or a value is out of range.
         """
         detector = self.rejecting("another score or false-alarm rate")
-        changed, detection = detector.adjusted(self.settings, score, false_alarm_rate, class_conditional)
+        changed, detection = detector.adjusted(
+            self.settings, score=score, false_alarm_rate=false_alarm_rate, class_conditional=class_conditional
+        )
         return self.with_detector(changed, self.settings.model_copy(update={"detection": detection}))
 
     def calibrate(
@@ -423,14 +417,3 @@ class Model:
             "provenance": self.provenance,
         }
         return ModelFolder(manifest, {**tensors, **network})
-
-
-def _check_names(manifest: dict[str, Any]) -> None:
-    """Tell a score or method that this installation lacks from a damaged folder."""
-    score, method = manifest["settings"]["detection"]["score"], manifest["settings"]["training"]["method"]
-    for what, name, known in (("score", score, (*SCORES, "auto")), ("method", method, tuple(METHODS))):
-        if name not in known:
-            raise ModelError(
-                f"the model uses the {what} '{name}', which this installation does not have; install the plug-in that "
-                "provides it, or retrain the model"
-            )

@@ -71,12 +71,13 @@ class Registry(Generic[T]):
     def _fill(self) -> None:
         if self._filled:
             return
-        self._filled = True
+        self._filled = True  # registering a built-in entry may read the registry
         import_module(self._built_in)
         for plug_in in entry_points(group=self.group):
             try:
                 plug_in.load()
             except Exception as error:  # whatever a stranger's module raises
+                self._filled = False  # so that the next lookup fails alike
                 raise ConfigError(
                     f"plug-in '{plug_in.name}' ({plug_in.value}) cannot be loaded ({type(error).__name__}: {error}); "
                     "mend or uninstall it"

@@ -9,18 +9,21 @@ from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, HeldOut
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.scores.max_probability import MaxProbabilityScore
+from masker.errors import DataError
 from masker.inference.outputs import Outputs
 
 CLASSES = ["ham", "spam"]
 # Scores (1-vs-rest): sigmoid(-3), sigmoid(-2), sigmoid(-1), sigmoid(0) = 0.05, 0.12, 0.27, 0.5; the last is wrong.
 LOGITS = np.array([[3.0, -3.0], [-2.0, 2.0], [1.0, -1.0], [0.0, -2.0]], dtype=np.float32)
-LABELS = np.array([0, 1, 0, 1])
+LABELS = ["ham", "spam", "ham", "spam"]
 # Scores 0.88 and 0.12: one clearly out, one that looks like the second document.
 OUT = np.array([[-2.0, -5.0], [2.0, -4.0]], dtype=np.float32)
 DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95"}
 
 
-def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, seed=0):
+def report(
+    head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, labels=LABELS, seed=0
+):
     others = {"other": OUT} if ood is None else ood
     scores, predicted = np.arange(1, 40) / 100, np.zeros(39, dtype=int)
     rule = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=class_conditional)
@@ -32,7 +35,7 @@ def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False,
         detector,
         CLASSES,
         detector.judge(Outputs(LOGITS)),
-        LABELS,
+        labels,
         {name: detector.judge(Outputs(logits)) for name, logits in others.items()},
         Resampling(resamples=50, seed=seed),
     )
@@ -132,6 +135,11 @@ def test_no_other_corpora_and_several():
 
 def test_the_same_documents_cannot_be_separated():
     assert report(ood={"same": LOGITS})["ood"]["same"]["auroc"]["value"] == pytest.approx(0.5)
+
+
+def test_label_the_model_does_not_know():
+    with pytest.raises(DataError, match="'eggs'"):
+        report(labels=["eggs", *LABELS[1:]])
 
 
 def test_regression_by_hand():

@@ -15,9 +15,9 @@ def test_pairs_are_separated():
     ("texts", "message"),
     [
         ("a text", "texts must be a list of strings; got a single string"),
-        (["a", ("b", "c")], r"texts must be all strings or all \(text, text_pair\) tuples"),
-        ([1], "texts must be all strings"),
-        ([("a", "b", "c")], "texts must be all strings"),
+        (["a", ("b", "c")], r"texts must be strings, or all \(text, text_pair\) tuples"),
+        ([1], "texts must be strings"),
+        ([("a", "b", "c")], "texts must be strings"),
     ],
 )
 def test_anything_else_is_refused(texts, message):

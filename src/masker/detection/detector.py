@@ -112,6 +112,7 @@ class Detector:
     def adjusted(
         self,
         settings: Settings,
+        *,
         score: str | None = None,
         false_alarm_rate: float | None = None,
         class_conditional: bool | None = None,

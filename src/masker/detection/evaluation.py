@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.detection.arrays import Labels
 from masker.detection.detector import Detector, Judgement
 from masker.metrics import (
     Interval,
@@ -42,7 +41,7 @@ def evaluate_classification(
     detector: Detector,
     classes: Sequence[str],
     test: Judgement,
-    labels: Labels,
+    labels: Sequence[str],
     ood: Mapping[str, Judgement],
     resampling: Resampling,
 ) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def evaluate_classification(
         detector: The detector that judged them.
         classes: Class names in the order of the outputs.
         test: Its judgement of the test documents.
-        labels: (N,) their true classes.
+        labels: Their true classes.
         ood: Its judgement of each out-of-distribution set, by name.
         resampling: How intervals are computed.
 
@@ -62,8 +61,8 @@ def evaluate_classification(
     options = asdict(resampling)
     predicted = [classes[index] for index in test.predicted]
     confidence = test.probabilities.max(axis=1)
-    figures = classification_report([classes[index] for index in labels], predicted, confidence, classes, **options)
-    wrong = test.predicted != labels
+    figures = classification_report(labels, predicted, confidence, classes, **options)
+    wrong = np.array([told != true for told, true in zip(predicted, labels, strict=True)])
     report: dict[str, Any] = {
         "score": detector.score.name,
         "classification": _plain(figures),

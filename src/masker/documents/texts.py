@@ -22,7 +22,7 @@ def split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
     if items and all(isinstance(item, (tuple, list)) and len(item) == 2 for item in items):
         return [str(item[0]) for item in items], [str(item[1]) for item in items]
     if not all(isinstance(item, str) for item in items):
-        raise DataError("texts must be all strings or all (text, text_pair) tuples")
+        raise DataError("texts must be strings, or all (text, text_pair) tuples")
     return [str(item) for item in items], None
 
 

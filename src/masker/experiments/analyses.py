@@ -12,7 +12,7 @@ from masker.documents import Documents
 from masker.documents.encoding import Encoded, encode
 from masker.errors import ConfigError
 from masker.inference.backend import TorchScorer
-from masker.inference.batching import content_special_ids
+from masker.modeling.tokens import content_special_ids
 from masker.keywords.choice import excluded_tokens, token_word, top_tokens
 from masker.keywords.frequency import class_token_counts
 from masker.keywords.rates import keyword_rates

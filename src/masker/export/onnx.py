@@ -23,7 +23,7 @@ from masker.errors import ConfigError, ModelError
 from masker.export.agreement import CheckData, compare
 from masker.export.graph import OPSET, fuse_graph, quantize_graph, random_batches, write_graph
 from masker.inference.backend import Scorer, TorchScorer
-from masker.inference.batching import content_special_ids
+from masker.modeling.tokens import content_special_ids
 from masker.inference.features import ENCODER_KINDS
 from masker.inference.onnx_backend import (
     FILES,
