@@ -125,10 +125,14 @@ class MissingScore(Score):
         self.name = name
 
     def ood_score(self, outputs: Outputs) -> Floats:
+        raise self.error()
+
+    def error(self) -> ModelError:
+        """What is wrong, and what to do."""
         why = "is not installed; install the package that provides it"
         if self.name in REMOVED_SCORES:
             why = "was removed from masker"
-        raise ModelError(
+        return ModelError(
             f"the model uses score '{self.name}', which {why}; choose another with "
             "'masker calibrate MODEL DATA --score auto', or retrain"
         )
