@@ -129,11 +129,11 @@ class MissingScore(Score):
 
     def error(self) -> ModelError:
         """What is wrong, and what to do."""
-        why = "is not installed; install the package that provides it"
+        why = "is not installed; install the package that provides it,"
         if self.name in REMOVED_SCORES:
-            why = "was removed from masker"
+            why = "was removed from masker;"
         return ModelError(
-            f"the model uses score '{self.name}', which {why}; choose another with "
+            f"the model uses score '{self.name}', which {why} choose another with "
             "'masker calibrate MODEL DATA --score auto', or retrain"
         )
 
