@@ -1,4 +1,4 @@
-"""Small real things that many tests share: a corpus, and one tiny encoder of each family, made on the spot."""
+"""Shared fixtures: a small corpus, and a tiny encoder of each family, built on the spot."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test reaches for a hub
-# Tiny models gain nothing from threads, and lose much when another process wants the same cores.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test contacts the hub
+# Tiny models gain nothing from threads and lose a lot when other processes share the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 FAMILIES = ("bert", "roberta", "albert")
@@ -22,7 +22,7 @@ _FILLER = "the a of and we they saw found near old new very quite again with was
 
 
 def make_corpus(count: int, seed: int = 0, topics: dict[str, list[str]] = _TOPICS) -> tuple[list[str], list[str]]:
-    """Sentences whose topic words tell the class, among filler words that do not."""
+    """Sentences with topic words of one class among filler words."""
     draw = random.Random(seed)
     texts, labels = [], []
     for index in range(count):
@@ -107,7 +107,7 @@ def _model(family: str, tokenizer):
 
 @pytest.fixture(scope="session")
 def tiny_backbones(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Folder of a tiny encoder for each family."""
+    """The folder of a tiny encoder of each family."""
     texts, _ = make_corpus(300)
     folders = {}
     for family in FAMILIES:
@@ -142,7 +142,7 @@ def tiny_settings(tiny_backbones: dict[str, str]):
 
 @pytest.fixture(scope="session")
 def ray_session():
-    """One Ray for all tests that need it, with two workers; starting it takes seconds."""
+    """A Ray cluster of two workers, shared by all tests because starting it takes seconds."""
     pytest.importorskip("ray", reason="Ray is not installed; pip install 'masker[ray]'")
     from masker.ray.cluster import open_cluster
 

@@ -32,13 +32,6 @@ def test_the_two_commands_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-def test_every_link_leads_somewhere():
-    root = Path(__file__).parent.parent
-    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
-        for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
 #: Options of torchrun, accelerate and ray, which the page on clusters names, too.
 FOREIGN_OPTIONS = {
     "--max-restarts", "--multi", "--nnodes", "--nproc-per-node", "--num", "--port", "--rdzv-backend",

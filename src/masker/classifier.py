@@ -110,7 +110,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         return cls(**named, settings=values)
 
-    def build_settings(self) -> Settings:
+    def _build_settings(self) -> Settings:
         """The settings that the parameters stand for."""
         named = {
             section: {key: getattr(self, parameter) for key, parameter in keys.items()}
@@ -123,7 +123,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, texts: Sequence[Text], labels: Sequence[Any]) -> MaskerClassifier:
         """Train on texts, or (text, text_pair) tuples, and their labels: names, numbers, or scores for a regression."""
         _check_lengths(texts, labels)
-        settings = self.build_settings()
+        settings = self._build_settings()
         first, pairs = split_pairs(texts)
         values = [plain_label(label) for label in labels]
         seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs

@@ -13,7 +13,7 @@ from tests.conftest import make_corpus
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, tiny_backbones):
-    """Data files and a trained model that was not exported."""
+    """Data files, and a trained model without an export."""
     folder = tmp_path_factory.mktemp("export")
     write_jsonl(folder / "train.jsonl", *make_corpus(60))
     write_jsonl(folder / "test.jsonl", *make_corpus(30, seed=1))
@@ -26,7 +26,7 @@ def place(tmp_path_factory, tiny_backbones):
 
 @pytest.fixture(scope="module")
 def model(place):
-    """The model with both graphs, and what the command said."""
+    """The model with both graphs; the output of the command is kept beside it."""
     shutil.copytree(place / "plain", place / "model")
     done = run("export", str(place / "model"), "--format", "onnx", "--int8")
     assert done.returncode == 0, done.stderr
@@ -86,7 +86,7 @@ def test_predict_and_evaluate_with_a_backend(place, model, backend):
         for name in ("torch", backend)
     )
     assert len(rows) == 30
-    assert rows != expected, "another engine does not give the same last digit"
+    assert rows != expected, "another engine differs in the last digits"
     for row, other in zip(rows, expected, strict=True):
         assert row["confidence"] == pytest.approx(other["confidence"], abs=1e-4 if backend == "onnx" else 0.1)
     report = json.loads(run("evaluate", str(model), data, "--backend", backend, "--json").stdout)

@@ -118,7 +118,7 @@ def test_labels_of_some_rows_only(place, model, tmp_path):
     report = json.loads(run("calibrate", model, str(half), "--skip-invalid", "--json").stdout)
     assert report["labelled"] and report["held_out"] == 30
     assert "'lable'" in one_line(run("calibrate", model, str(place / "new.jsonl"), "--label-column", "lable"))
-    assert "as before" in run("calibrate", model, str(place / "unlabelled.jsonl")).stdout
+    assert "unchanged because" in run("calibrate", model, str(place / "unlabelled.jsonl")).stdout
 
 
 def test_a_rate_in_the_settings_limits_the_operating_point(place, tiny_backbones, tmp_path):

@@ -1,4 +1,4 @@
-"""Tiny models of each kind, exported once."""
+"""Tiny models of each kind, trained and exported once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEADS = ("one-vs-rest", "multi-class", "regression")
 
 @dataclass(frozen=True)
 class Model:
-    """A model folder and texts of different lengths that it has not seen, nonsense among them."""
+    """A model folder, and unseen texts of different lengths, some of them nonsense."""
 
     folder: Path
     texts: list
@@ -43,12 +43,12 @@ def spread(classifier: MaskerClassifier, texts: list) -> None:
         scores = np.sort(classifier.ood_score(texts))
         middle = scores[len(scores) // 4 : -len(scores) // 4]
         place = np.diff(middle).argmax()
-        classifier.threshold_ = float(middle[place : place + 2].mean())  # no score so near that rounding decides
+        classifier.threshold_ = float(middle[place : place + 2].mean())  # no score so close that rounding decides
 
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory, tiny_settings):
-    """``trained(family, head, pairs)``: a model folder, made when first asked for. Not to be written to."""
+    """``trained(family, head, pairs)``: a model folder, trained on first use. Do not write to it."""
     models: dict[tuple[str, str, bool, str], Model] = {}
 
     def get(family: str = "bert", head: str = "one-vs-rest", pairs: bool = False, long: str = "head") -> Model:
@@ -75,7 +75,7 @@ def trained(tmp_path_factory, tiny_settings):
 
 @pytest.fixture(scope="session")
 def exported(tmp_path_factory, trained):
-    """``exported(family, head, pairs)``: a copy of that model with both graphs. Not to be written to."""
+    """``exported(family, head, pairs)``: a copy of that model with both graphs. Do not write to it."""
     from masker.export import export_onnx
 
     models: dict[tuple, Model] = {}
@@ -94,11 +94,11 @@ def exported(tmp_path_factory, trained):
 
 @pytest.fixture
 def fresh(tmp_path, trained) -> Path:
-    """A model folder of its own that a test may change."""
+    """A copy of a model folder that a test may change."""
     return Path(shutil.copytree(trained().folder, tmp_path / "model"))
 
 
 @pytest.fixture
 def fresh_export(tmp_path, exported) -> Path:
-    """A model folder with both graphs that a test may change."""
+    """A copy with both graphs that a test may change."""
     return Path(shutil.copytree(exported().folder, tmp_path / "model"))

@@ -1,4 +1,4 @@
-"""An exported model says what PyTorch says, whichever family, head and kind of input."""
+"""An exported model gives PyTorch's answers for every family, head and kind of input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_same_answers(exported, case):
     expected, logits = torch.doc_logits(model.texts), onnx.doc_logits(model.texts)
     assert logits.dtype == np.float32
     assert logits.shape == expected.shape
-    assert expected.std(axis=0).min() > 0.02, "texts must have logits that can be told apart"
+    assert expected.std(axis=0).min() > 0.02, "the logits of the texts must differ"
     np.testing.assert_allclose(logits, expected, atol=1e-4, rtol=0)
     before, after = torch.predict_texts(model.texts), onnx.predict_texts(model.texts)
     if case[1] == "regression":
@@ -39,9 +39,7 @@ def test_features_are_those_of_the_document_token(exported, family):
     model = exported(family, "one-vs-rest", False)
     torch, onnx = (MaskerClassifier.load(model.folder, backend) for backend in ("torch", "onnx"))
     encoded = encode(torch.model_.tokenizer, model.texts, None, 48)
-    expected, features = (
-        model.model_.backend.predict_outputs(encoded).features["cls"] for model in (torch, onnx)
-    )
+    expected, features = (model.model_.backend.predict_outputs(encoded).features["cls"] for model in (torch, onnx))
     assert features.shape == (len(model.texts), 32)
     np.testing.assert_allclose(features, expected, atol=1e-4)
     # By hand: the first position of the last layer of one text alone.
@@ -51,8 +49,8 @@ def test_features_are_those_of_the_document_token(exported, family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_text_alone_is_a_text_among_others(exported, family):
-    """The short way for one text gives what a padded batch gives."""
+def test_a_single_text_equals_the_same_text_in_a_batch(exported, family):
+    """The shortcut for a single text gives the same as a padded batch."""
     model = exported(family, "one-vs-rest", False)
     onnx = MaskerClassifier.load(model.folder, "onnx")
     together = onnx.doc_logits(model.texts)

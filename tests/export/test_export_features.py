@@ -1,4 +1,4 @@
-"""An export carries the features that the model's score reads, and decides as PyTorch does."""
+"""An export has the features that the model's score reads, and makes PyTorch's decisions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_scores_and_decisions_are_those_of_pytorch(scored, family, score):
 def test_the_last_layer_is_cut_to_the_document_token_unless_its_other_tokens_are_read(scored, score, fast):
     onnx = pytest.importorskip("onnx")
     folder = scored("bert", score)
-    assert record_of(folder)["fused"], "the nodes must have been joined"
+    assert record_of(folder)["fused"], "the nodes must have been fused"
     nodes = onnx.load(str(folder / ONNX_FOLDER / "model.onnx")).graph.node
     assert any("document_token_start" in node.input for node in nodes) == fast
 
@@ -67,7 +67,7 @@ def test_the_last_layer_is_cut_to_the_document_token_unless_its_other_tokens_are
 def test_another_score_needs_an_export_that_has_its_features(scored):
     folder = scored("bert", "auto")
     assert record_of(folder)["features"] == ["cls", "middle"]
-    # Statistics of both kinds are there, and so are all scores of them.
+    # The model has statistics of both kinds, so every score of them works.
     for score in ("knn", "relative-mahalanobis-middle", "vim", "energy"):
         expected = MaskerClassifier.load(folder, "torch", score).ood_score(TEXTS)
         found = MaskerClassifier.load(folder, "onnx", score).ood_score(TEXTS)
@@ -78,8 +78,8 @@ def test_another_score_needs_an_export_that_has_its_features(scored):
     assert graph.is_file()
 
 
-def test_an_export_made_before_the_score_says_so_in_one_line(scored, tmp_path):
-    """Exported as auto, then calibrated for a score of other features: the graph has none of them."""
+def test_an_export_older_than_the_score_is_refused_in_one_line(scored, tmp_path):
+    """Exported with auto, then calibrated for a score that reads other features, which the graph lacks."""
     import shutil
 
     folder = shutil.copytree(scored("bert", "auto"), tmp_path / "model")

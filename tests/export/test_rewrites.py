@@ -1,4 +1,4 @@
-"""The rewrites of a graph keep its numbers, act where they may and nowhere else."""
+"""The rewrites of a graph keep its numbers and touch only the nodes they may."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def graph_of(nodes, initializers, outputs):
 
 
 def layer(*, also=()):
-    """hidden -> (attention stands for anything across tokens) -> dense, add and norm, dense -> row 0."""
+    """hidden -> softmax over tokens, in place of attention -> dense, add and norm, dense -> row 0."""
     nodes = [
         helper.make_node("Softmax", ["hidden"], ["mixed"], axis=1),
         helper.make_node("MatMul", ["mixed", "matrix"], ["dense"]),
@@ -55,7 +55,7 @@ HIDDEN = np.random.default_rng(0).normal(size=(3, 5, WIDTH)).astype(np.float32)
 
 
 def test_the_row_is_cut_behind_the_last_mixing_of_tokens():
-    """Three nodes work token by token; both of their sources, the mixture and the skipped input, are cut."""
+    """Three nodes work token by token; both of their inputs, the mixture and the skip connection, are cut."""
     model = graph_of(*layer(), ["features"])
     before = run(model, HIDDEN)
     assert cut_document_token_early(model) == 3
@@ -64,7 +64,7 @@ def test_the_row_is_cut_behind_the_last_mixing_of_tokens():
 
 
 def test_what_other_nodes_need_whole_stays_whole():
-    """The mean over tokens of "normed" is asked for, too: only the last product may be cut."""
+    """The mean of "normed" over tokens is an output too, so only the last product may be cut."""
     mean = helper.make_node("ReduceMean", ["normed"], ["mean"], axes=[1], keepdims=0)
     model = graph_of(*layer(also=[mean]), ["features", "mean"])
     before = run(model, HIDDEN)

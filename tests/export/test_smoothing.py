@@ -1,4 +1,4 @@
-"""Evening out large features changes no product, and brings 8-bit ones closer to it."""
+"""Smoothing large features does not change products, and makes 8-bit products more exact."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_products_stay():
 
 
 def test_padding_says_nothing_about_sizes():
-    """The padding's row of the table is enormous in feature 5; no document has it, so feature 5 is left alone."""
+    """The padding row of the table is enormous in feature 5; no document has it, so feature 5 is left alone."""
     model = product()
     table = TABLE.copy()
     table[0, 5] = 1e6

@@ -7,8 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from masker import Model, ModelError
+from tests.conftest import make_corpus
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -34,11 +36,28 @@ def test_an_earlier_folder_is_calibrated_and_saved_again(tmp_path):
     assert "warm_start" not in json.loads((folder / "masker.json").read_text())["settings"]["training"]
 
 
-@pytest.mark.parametrize(("section", "key", "name"), [("detection", "score", "vim"), ("training", "method", "magic")])
-def test_a_score_or_method_that_is_not_installed_is_named(tmp_path, section, key, name):
+def changed(tmp_path, *, score: str | None = None, method: str | None = None) -> Path:
     folder = shutil.copytree(FIXTURES / "masker-bert", tmp_path / "model")
     manifest = json.loads((folder / "masker.json").read_text())
-    manifest["settings"][section][key] = name
+    if method is not None:
+        manifest["settings"]["training"]["method"] = method
+    if score is not None:
+        manifest["settings"]["detection"]["score"] = manifest["score"] = score
+        tensors = load_file(folder / "masker.safetensors")
+        save_file({**tensors, f"held_out.{score}": tensors["held_out.energy"]}, folder / "masker.safetensors")
     (folder / "masker.json").write_text(json.dumps(manifest))
-    with pytest.raises(ModelError, match=f"uses the {key} '{name}', which this installation does not have"):
-        Model.open(folder)
+    return folder
+
+
+def test_a_method_that_is_not_installed_is_named(tmp_path):
+    with pytest.raises(ModelError, match="uses the method 'magic', which is not installed"):
+        Model.open(changed(tmp_path, method="magic"))
+
+
+def test_a_model_with_a_removed_score_opens_and_can_be_calibrated(tmp_path):
+    """``vim`` was a score of earlier versions: its model predicts nothing, but takes another score."""
+    model = Model.open(changed(tmp_path, score="vim"), device="cpu")
+    with pytest.raises(ModelError, match="score 'vim', which was removed from masker.*masker calibrate"):
+        model.predict(["moon"])
+    texts, labels = make_corpus(60, seed=5)
+    assert model.calibrate(texts, labels, score="energy").predict(["moon"])[0].ood_score is not None

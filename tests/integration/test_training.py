@@ -278,9 +278,7 @@ def test_windows_read_all_of_a_long_document(tiny_settings, tmp_path):
     settings = tiny_settings(
         model={"long_documents": "windows", "max_length": 24}, training={"method": "vanilla", "epochs": 2}
     )
-    model = fit_classifier(
-        Documents(long, None, labels, "long"), settings, tmp_path
-    )
+    model = fit_classifier(Documents(long, None, labels, "long"), settings, tmp_path)
     base = long[0]
     assert len(model.doc_logits(long[:5])) == 5
     assert not np.allclose(model.doc_logits([base]), model.doc_logits([base + " goal goal goal"]))

@@ -24,12 +24,12 @@ def scores(batches, n_classes=2, vocabulary=8):
 def test_equation_2_by_hand():
     """Document 1 has content attention (2, 2, 1), l2 norm sqrt(4 + 4 + 1) = 3, so (2/3, 2/3, 1/3).
 
-        token 5 stands at the first and third place: (2/3 + 1/3) / 2 = 1/2
-        token 6 once:                                                  2/3
+        token 5 occurs first and third: (2/3 + 1/3) / 2 = 1/2
+        token 6 occurs once:                                2/3
 
     Document 2 has (3, 4), norm 5: token 6 -> 3/5, token 7 -> 4/5.
 
-    Sums over documents: token 5: 1/2; token 6: 2/3 + 3/5 = 19/15; token 7: 4/5. The others occur nowhere: -inf.
+    Sums over documents: token 5: 1/2; token 6: 2/3 + 3/5 = 19/15; token 7: 4/5. All others are absent: -inf.
     """
     result = scores([(IDS, ATTENTION, CONTENT, LABELS)]).attention_scores()
     minus = -np.inf
@@ -37,7 +37,7 @@ def test_equation_2_by_hand():
 
 
 def test_scores_of_each_class_by_hand():
-    """Document 1 is of class 0, document 2 of class 1: the sums of the test above stay apart."""
+    """Document 1 is of class 0, document 2 of class 1: the sums of the test above, per class."""
     result = scores([(IDS, ATTENTION, CONTENT, LABELS)]).class_attention_scores()
     assert result[0, 5:] == pytest.approx([0.5, 2 / 3, -np.inf])
     assert result[1, 5:] == pytest.approx([-np.inf, 0.6, 0.8])
@@ -82,7 +82,7 @@ def test_same_document_twice_counts_twice():
     assert twice == pytest.approx(2 * once)
 
 
-def test_document_without_content_gives_nothing_and_no_nan():
+def test_document_without_content_adds_nothing_and_no_nan():
     """Row 1 has no content at all, row 0 has content with attention 0: token 5 scores 0, not NaN."""
     ids = torch.tensor([[CLS, 5, SEP], [CLS, SEP, PAD]])
     content = torch.tensor([[0, 1, 0], [0, 0, 0]]).bool()
@@ -97,7 +97,7 @@ def test_batch_without_any_content_is_empty():
 
 
 def test_half_precision_attention_is_summed_in_double():
-    """1/3 in float16 is 0.33325195...; the sum keeps what float16 holds without adding rounding of its own."""
+    """1/3 in float16 is 0.33325195...; the sum keeps float16's value and adds no rounding of its own."""
     ids, content = torch.tensor([[5, 6]]), torch.ones(1, 2, dtype=torch.bool)
     attention = torch.tensor([[1 / 3, 2 / 3]], dtype=torch.float16)
     low, high = attention.double()[0].tolist()
@@ -106,7 +106,7 @@ def test_half_precision_attention_is_summed_in_double():
 
 
 def test_sums_of_several_processes_are_added_up():
-    """Two processes with one document each: the sums of the first test, and what neither has seen stays -inf."""
+    """Two processes with one document each: the sums of the first test; tokens that neither has seen stay -inf."""
     parts = [scores([(IDS[row], ATTENTION[row], CONTENT[row], LABELS[row])]) for row in (slice(0, 1), slice(1, 2))]
     others = iter([parts[1]._by_class, parts[1]._seen.int()])
     parts[0].add_up(lambda tensor: tensor + next(others))

@@ -1,70 +1,16 @@
-"""From scores to keywords: ranking, exclusions, and the user's own words in three kinds of tokenizer."""
+"""From scores to keywords: ranking, class balance, names and exclusions."""
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast
 
 from masker.errors import ConfigError
 from masker.keywords.choice import (
     excluded_tokens,
-    keywords_from_words,
     select_keywords,
     token_word,
     top_tokens,
     top_tokens_by_class,
 )
-
-TEXTS = ["the apple fell from the tree", "The Apple watch, a watch!", "an apple a day", "tree houses are not apples."]
-SPECIAL = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]"}
-SPECIAL["mask_token"] = "[MASK]"
-
-
-def train(kind):
-    names = list(SPECIAL.values())
-    if kind == "wordpiece":
-        tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-        tokenizer.normalizer = normalizers.BertNormalizer()
-        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        tokenizer.decoder = decoders.WordPiece()
-        trainer = trainers.WordPieceTrainer(vocab_size=70, special_tokens=names, show_progress=False)
-    elif kind == "bpe":
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        trainer = trainers.BpeTrainer(
-            vocab_size=320, special_tokens=names, initial_alphabet=alphabet, show_progress=False
-        )
-    else:
-        tokenizer = Tokenizer(models.Unigram())
-        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-        tokenizer.decoder = decoders.Metaspace()
-        trainer = trainers.UnigramTrainer(vocab_size=60, special_tokens=names, unk_token="[UNK]", show_progress=False)
-    tokenizer.train_from_iterator(TEXTS * 20, trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **SPECIAL)
-
-
-@pytest.fixture(scope="module")
-def wordpiece():
-    return train("wordpiece")
-
-
-@pytest.fixture(scope="module")
-def bpe():
-    return train("bpe")
-
-
-@pytest.fixture(scope="module")
-def unigram():
-    return train("unigram")
-
-
-def marked(keywords, tokenizer, text):
-    """The tokens of ``text`` that belong to a keyword."""
-    ids = np.array(tokenizer.encode(text, add_special_tokens=False))
-    return [tokenizer.convert_ids_to_tokens(int(i)) for i in ids[keywords.find(ids)]]
-
 
 # --- ranking ---------------------------------------------------------------------------------------------------------
 
@@ -186,62 +132,3 @@ def test_select_keywords_honours_exclusions(wordpiece):
         "frequency", scores, 3, wordpiece, excluded=excluded_tokens(wordpiece, stop_words=True)
     ).words
     assert not {"the", "[MASK]"} & set(words)
-
-
-# --- the user's words ------------------------------------------------------------------------------------------------
-
-
-def test_words_of_a_wordpiece_tokenizer(wordpiece):
-    keywords = keywords_from_words(["Apple", " tree ", "", "apple"], wordpiece)
-    assert keywords.source == "user"
-    assert [keyword.token_ids for keyword in keywords] == [
-        (wordpiece.convert_tokens_to_ids("apple"),),
-        (wordpiece.convert_tokens_to_ids("tree"),),
-    ]
-    assert marked(keywords, wordpiece, "An APPLE under the tree") == ["apple", "tree"]
-
-
-def test_word_cut_into_pieces_is_a_phrase(wordpiece):
-    """'watches' is no token of its own: it is found where all its pieces stand, and 'watch' alone is not it."""
-    pieces = wordpiece.tokenize("watches")
-    assert len(pieces) > 1
-    keywords = keywords_from_words(["watches"], wordpiece)
-    assert [len(keyword.token_ids) for keyword in keywords] == [len(pieces)]
-    assert marked(keywords, wordpiece, "watches tree watch") == pieces
-
-
-def test_several_words_make_one_phrase(wordpiece):
-    keywords = keywords_from_words(["apple tree"], wordpiece)
-    assert marked(keywords, wordpiece, "tree apple tree apple") == ["apple", "tree"]
-
-
-def test_byte_level_words_are_found_with_and_without_space_in_each_case(bpe):
-    keywords = keywords_from_words(["apple"], bpe)
-    for text in ["apple day", "an apple day", "Apple day", "the Apple day"]:
-        assert "".join(marked(keywords, bpe, text)).replace("Ġ", "").lower() == "apple", text
-    assert marked(keywords, bpe, "a day") == []
-
-
-def test_unigram_words_are_found_at_the_start_and_inside(unigram):
-    keywords = keywords_from_words(["apple"], unigram)
-    for text in ["apple day", "an apple day"]:
-        assert "".join(marked(keywords, unigram, text)) == "▁apple", text
-    assert marked(keywords, unigram, "a day") == []
-
-
-def test_every_form_appears_once(bpe):
-    keywords = keywords_from_words(["apple", "Apple", "apple"], bpe)
-    forms = [keyword.token_ids for keyword in keywords]
-    assert len(forms) == len(set(forms))
-
-
-def test_unknown_word_is_named(wordpiece, unigram):
-    for tokenizer in (wordpiece, unigram):
-        with pytest.raises(ConfigError, match="'猫'"):
-            keywords_from_words(["apple", "猫"], tokenizer)
-
-
-@pytest.mark.parametrize("words", [[], ["", "  "]])
-def test_empty_list_is_refused(words, wordpiece):
-    with pytest.raises(ConfigError, match="empty"):
-        keywords_from_words(words, wordpiece)

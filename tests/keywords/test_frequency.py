@@ -8,7 +8,7 @@ import pytest
 from masker.keywords.choice import top_tokens, top_tokens_by_class
 from masker.keywords.frequency import class_frequency_scores, class_token_counts, frequency_scores
 
-# Three classes over a vocabulary of six tokens: 0 is everywhere, 5 nowhere.
+# Three classes over a vocabulary of six tokens: 0 occurs in all of them, 5 in none.
 CORPUS = [
     ([0, 1, 1], 0),
     ([0, 1, 1, 2], 0),
@@ -24,7 +24,7 @@ def documents():
     return ((np.array(ids, dtype=np.int64), label) for ids, label in CORPUS)
 
 
-def test_counts_join_the_documents_of_a_class():
+def test_counts_add_up_the_documents_of_a_class():
     np.testing.assert_array_equal(class_token_counts(documents(), 3, 6), COUNTS)
 
 
@@ -42,11 +42,11 @@ def test_equation_1_by_hand():
         class 1    1                 0.5    1                  1     0.5
         class 2    1                 0.5    0.5                0.5   0.5+0.5*1/4=0.625
 
-    A class has the token in 3, 1, 2, 1, 1, 0 of the 3 large documents, so
-    idf = log(3/3) = 0, log 3, log(3/2), log 3, log 3, and token 5 has none.
+    The tokens occur in 3, 1, 2, 1, 1, 0 of the 3 large documents, so
+    idf = log(3/3) = 0, log 3, log(3/2), log 3, log 3, and is undefined for token 5.
 
     Max over classes: token 0: 1 * 0 = 0; token 1: 1 * log 3; token 2: 1 * log 1.5; token 3: 1 * log 3;
-    token 4: 0.625 * log 3; token 5: occurs nowhere, -inf.
+    token 4: 0.625 * log 3; token 5: absent, -inf.
     """
     expected = [0.0, math.log(3), math.log(1.5), math.log(3), 0.625 * math.log(3), -math.inf]
     assert frequency_scores(COUNTS) == pytest.approx(expected)

@@ -1,4 +1,4 @@
-"""The keyword set: JSON, targets, and where keywords stand in a document."""
+"""The keyword set: JSON, targets, and positions in a document."""
 
 import json
 
@@ -56,7 +56,7 @@ def test_find_single_tokens():
 
 
 def test_find_phrases_only_as_a_whole():
-    """The phrase (4, 9): in 4 9 4 7 9 only the first two match; a 4 without 9 behind it does not, nor 9 4."""
+    """The phrase (4, 9): in 4 9 4 7 9 only the first two match; a 4 not followed by 9 does not, nor does 9 4."""
     found = keyword_set([4, 9]).find(np.array([[4, 9, 4, 7, 9], [9, 4, 1, 1, 4], [1, 1, 1, 4, 9]]))
     np.testing.assert_array_equal(
         found,
@@ -65,7 +65,7 @@ def test_find_phrases_only_as_a_whole():
 
 
 def test_find_overlapping_phrases():
-    """(4, 4) in 4 4 4 matches at places 0 and 1, which covers all three positions."""
+    """(4, 4) in 4 4 4 matches at 0 and at 1, which covers all three positions."""
     np.testing.assert_array_equal(keyword_set([4, 4]).find(np.array([4, 4, 4, 5])), [True, True, True, False])
 
 

@@ -1,4 +1,4 @@
-"""Random keywords: drawn from the text, by frequency, from the seed alone."""
+"""Random keywords: drawn from the corpus by frequency, determined by the seed."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from masker.keywords.random import random_scores
 COUNTS = np.array([0, 5, 1, 0, 3, 2, 9, 0])
 
 
-def test_tokens_that_occur_nowhere_are_never_drawn():
+def test_absent_tokens_are_never_drawn():
     for seed in range(20):
         scores = random_scores(COUNTS, seed)
         assert np.isneginf(scores[[0, 3, 7]]).all()
@@ -28,7 +28,7 @@ def test_draw_is_a_function_of_the_seed():
     assert len({tuple(top_tokens(random_scores(COUNTS, seed), 3)) for seed in range(20)}) > 5
 
 
-def test_counts_of_classes_are_joined():
+def test_counts_of_classes_are_added_up():
     by_class = np.array([[1, 0, 4], [2, 0, 0]])
     np.testing.assert_array_equal(random_scores(by_class, 1), random_scores(np.array([3, 0, 4]), 1))
 
@@ -44,7 +44,7 @@ def test_first_draw_follows_the_frequencies():
 
 
 def test_second_draw_is_without_replacement():
-    """n = (6, 3, 1), first draw 0: then 1 and 2 stand 3 to 1.
+    """n = (6, 3, 1), first draw 0: then the odds of 1 and 2 are 3 to 1.
 
     P(0 then 1) = 0.6 * 3/4 = 0.45, P(0 then 2) = 0.6 * 1/4 = 0.15.
     """

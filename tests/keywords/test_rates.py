@@ -1,4 +1,4 @@
-"""Keyword rates, worked out by hand."""
+"""Keyword rates by hand."""
 
 from __future__ import annotations
 

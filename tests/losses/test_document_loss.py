@@ -1,4 +1,4 @@
-"""L_CE of the three heads, by hand."""
+"""L_CE of the three heads, by hand and against torch."""
 
 import math
 

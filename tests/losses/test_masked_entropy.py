@@ -39,9 +39,9 @@ def test_equals_kl_div_of_torch_with_batchmean():
 
 
 def test_is_not_divided_by_the_number_of_classes():
-    """Doubling each class (same probabilities, halved) leaves the divergence from uniform as it is.
+    """Duplicating each class (same probabilities, halved) does not change the divergence from uniform.
 
-    A mean over classes, as torch's reduction='mean' takes it, would halve it.
+    A mean over classes, as in torch's reduction='mean', would halve it.
     """
     torch.testing.assert_close(entropy_loss(LOGITS.repeat(1, 2)), entropy_loss(LOGITS), atol=1e-6, rtol=1e-5)
 
@@ -57,7 +57,7 @@ def test_positive_unless_uniform():
 def test_one_vs_rest_logits_are_compared_through_their_softmax():
     """Two confident sigmoids (z = 5, 5) are equal logits: the loss is 0, as the docstring says.
 
-    What counts is the difference of the logits: (5 + log 3, 5) gives the 1/2 log(4/3) of the example above.
+    Only the difference of the logits matters: (5 + log 3, 5) gives the 1/2 log(4/3) of the example above.
     """
     loss = entropy_loss(torch.tensor([[5.0, 5.0], [-5.0, -5.0], [5.0 + math.log(3), 5.0]]))
     assert loss.tolist() == pytest.approx([0.0, 0.0, 0.5 * math.log(4 / 3)], abs=1e-6)

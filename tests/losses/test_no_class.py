@@ -21,7 +21,7 @@ def test_is_the_one_vs_rest_loss_without_a_true_class():
     torch.testing.assert_close(no_class_loss(logits), expected.sum(dim=1))
 
 
-def test_height_matters_where_equality_is_enough_for_the_paper():
+def test_the_level_of_equal_logits_matters():
     high, low = torch.full((1, 3), 8.0), torch.full((1, 3), -8.0)
     assert entropy_loss(high).item() == pytest.approx(entropy_loss(low).item(), abs=1e-6)
     assert no_class_loss(high).item() == pytest.approx(3 * 8.0, abs=2e-3)

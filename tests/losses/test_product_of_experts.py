@@ -49,7 +49,7 @@ def test_one_vs_rest_is_the_product_of_bernoullis():
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_a_bias_that_knows_nothing_leaves_the_loss_alone(head):
+def test_an_uninformative_bias_does_not_change_the_loss(head):
     ensemble = product_of_experts(LOGITS, torch.zeros_like(LOGITS), head)
     torch.testing.assert_close(
         classification_loss(ensemble, LABELS, head), classification_loss(LOGITS, LABELS, head), rtol=1e-5, atol=1e-6
@@ -66,7 +66,7 @@ def test_gradient_flows_into_the_debiased_model_only(head):
 
 @pytest.mark.parametrize("head", HEADS)
 def test_what_the_bias_explains_teaches_little(head):
-    """The same logits, once with a bias that is sure of the label and once with one that is sure of another class."""
+    """Equal logits, with a bias that is sure of the label and with one that is sure of the other class."""
     gradients = []
     for sign in (8.0, -8.0):
         logits = torch.zeros(1, 2, requires_grad=True)

@@ -33,8 +33,8 @@ def features(documents=DOCUMENTS, labels=(0, 1, 1), types=False, rows=None):
     ]
 
 
-def views(p=1.0, q=1.0, keyword_view=True, context_view=True, keywords=KEYWORDS, seed=0):
-    return Views(keywords, MASK, p, q, seed, keyword_view, context_view)
+def views(p=1.0, q=1.0, keyword_view=True, context_view=True, keywords=KEYWORDS, seed=0, context="mask"):
+    return Views(keywords, MASK, p, q, seed, keyword_view, context_view, context)
 
 
 # --- padding ---------------------------------------------------------------------------------------------------------
@@ -134,7 +134,19 @@ def test_pointers_lead_to_mask_tokens_whose_originals_are_the_targets():
     assert changed[keyword_rows].sum() == len(rows)
 
 
-def test_only_the_views_that_are_asked_for():
+def test_dropped_context_is_a_shorter_batch_of_its_own():
+    """p = q = 1. The documents keep their keywords: [CLS] 7 5 [SEP], [CLS] [SEP] and [CLS] 7 [SEP], padded to 4.
+
+    Rows of the main batch are the documents and the two keyword-masked views, no context views.
+    """
+    batch = Collator(PAD, SPECIAL, views(context="drop"))(features(types=True))
+    assert batch["view_of_row"].tolist() == [0, 0, 0, 1, 1]
+    assert batch["context_input_ids"].tolist() == [[CLS, 7, 5, SEP], [CLS, SEP, PAD, PAD], [CLS, 7, SEP, PAD]]
+    assert batch["context_attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]]
+    assert batch["context_token_type_ids"][0].tolist() == [0, 1, 1, 1]
+
+
+def test_only_the_requested_views():
     keyword_only = Collator(PAD, SPECIAL, views(context_view=False))(features())
     assert keyword_only["view_of_row"].tolist() == [0, 0, 0, 1, 1]
     context_only = Collator(PAD, SPECIAL, views(keyword_view=False))(features())
@@ -142,7 +154,7 @@ def test_only_the_views_that_are_asked_for():
     assert "masked_rows" not in context_only
 
 
-def test_phrases_and_pieces_have_targets_of_their_own():
+def test_each_piece_of_a_phrase_is_a_target():
     """The phrase (8, 9): targets (8, 9) -> 0, 1. Only document 1 has it; 9 alone in document 2 is context."""
     phrase = KeywordSet("user", (Keyword("w", (8, 9), 1.0),), 12)
     batch = Collator(PAD, SPECIAL, views(keywords=phrase, context_view=False))(features())
@@ -193,7 +205,7 @@ def test_masks_do_not_depend_on_the_batch():
     assert views_of(alone, 0) == views_of(together, 0) == views_of(turned, 2)
 
 
-def test_masks_are_new_in_each_epoch_and_come_back_with_it():
+def test_masks_change_with_the_epoch_and_only_with_it():
     collator = Collator(PAD, SPECIAL, views(p=0.5, q=0.5))
     first = views_of(collator(features(LONG)), 0)
     collator.epoch = 1

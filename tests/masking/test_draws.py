@@ -1,4 +1,4 @@
-"""Draws that belong to a document of an epoch, wherever it is batched."""
+"""Draws belong to a document and an epoch, whatever the batch."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_wider_batch_extends_the_draws(width):
     np.testing.assert_array_equal(document_draws(5, 2, ROWS, width), document_draws(5, 2, ROWS, 32)[..., :width])
 
 
-def test_seed_epoch_row_and_stream_each_give_other_draws():
+def test_seed_epoch_row_and_stream_each_change_the_draws():
     base = document_draws(5, 2, np.array([3]), 20)
     others = [
         document_draws(6, 2, np.array([3]), 20),
@@ -47,7 +47,7 @@ def test_epoch_and_row_are_not_mixed_up():
     assert not np.intersect1d(one, two).size
 
 
-def test_long_documents_do_not_run_into_a_neighbour():
+def test_long_documents_do_not_overlap_their_neighbours():
     """Neighbouring (epoch, row, stream) counters must not overlap however many draws one of them takes."""
     draws = document_draws(0, 0, np.arange(3), 4000)
     assert len(np.unique(draws)) == draws.size

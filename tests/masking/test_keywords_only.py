@@ -1,4 +1,4 @@
-"""Documents reduced to their keywords, and biased logits that travel with a batch."""
+"""Documents reduced to their keywords, and the biased logits of a batch."""
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ def rows(*values):
 
 
 def test_context_is_left_out():
-    """7 is a keyword, 5 6 a phrase; 5 alone is context."""
+    """7 is a keyword and 5 6 a phrase; 5 alone is context."""
     documents = Encoded(
         rows([CLS, 7, 8, 5, SEP], [CLS, 8, 9, SEP], [CLS, 9, 5, 6, 7, SEP]), None, np.array([0, 1, 1]), np.arange(3)
     )

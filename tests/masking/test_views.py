@@ -1,4 +1,4 @@
-"""The views x~ and x^, with the draws given."""
+"""The views x~ and x^ for given draws."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ CONTENT = np.array([[0, 1, 1, 1, 1, 0, 0]], dtype=bool)
 
 
 def test_keyword_view_by_hand():
-    """p = 0.5. The keywords have draws 0.49 (masked) and 0.5 (not: masked means draw < p); others do not count."""
+    """p = 0.5. The keywords have draws 0.49 (masked) and 0.5 (kept: masked means draw < p); other draws are ignored."""
     uniform = np.array([[0.0, 0.49, 0.0, 0.5, 0.0, 0.0, 0.0]])
     masked_ids, masked = mask_keywords(IDS, KEYWORDS, uniform, 0.5, MASK)
     np.testing.assert_array_equal(masked_ids, [[1, MASK, 8, 7, 9, 2, 0]])
@@ -36,7 +36,7 @@ def test_context_view_by_hand():
 
 @pytest.mark.parametrize("draw", [0.0, 0.5, np.nextafter(1.0, 0.0)])
 def test_probabilities_zero_and_one(draw):
-    """Draws lie in [0, 1), so probability 0 masks nothing and probability 1 everything that may be masked."""
+    """Draws lie in [0, 1), so probability 0 masks nothing and probability 1 masks every eligible position."""
     uniform = np.full(IDS.shape, draw)
     np.testing.assert_array_equal(mask_keywords(IDS, KEYWORDS, uniform, 0.0, MASK)[0], IDS)
     np.testing.assert_array_equal(mask_context(IDS, KEYWORDS, CONTENT, uniform, 0.0, MASK)[0], IDS)
@@ -79,7 +79,7 @@ def test_views_change_exactly_what_they_may(ids, keywords, content, uniform, pro
     keywords = keywords & content
     drawn = uniform < probability
     keyword_masked, masked = mask_keywords(ids, keywords, uniform, probability, MASK)
-    np.testing.assert_array_equal(keyword_masked != ids, masked)  # 99 is no id of x
+    np.testing.assert_array_equal(keyword_masked != ids, masked)  # 99 is not an id of x
     np.testing.assert_array_equal(masked, keywords & drawn)
     assert (keyword_masked[masked] == MASK).all()
 
@@ -91,9 +91,9 @@ def test_views_change_exactly_what_they_may(ids, keywords, content, uniform, pro
 
 
 def test_dropped_context_by_hand():
-    """Two rows of 6; what is dropped and the padding go, the rest moves together, in order.
+    """Two rows of 6: dropped tokens and padding go, the rest closes up in order.
 
-    Row 0: 1 7 8 7 9 2 without 8 and 9 is 1 7 7 2. Row 1: 1 5 2 and three of padding, nothing dropped, is 1 5 2.
+    Row 0: 1 7 8 7 9 2 without 8 and 9 is 1 7 7 2. Row 1: 1 5 2 and three padding tokens, nothing dropped, is 1 5 2.
     """
     ids = np.array([[1, 7, 8, 7, 9, 2], [1, 5, 2, 0, 0, 0]])
     types = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 0]])

@@ -1,4 +1,4 @@
-"""Accuracy, macro F1 and calibration error against hand-worked numbers and scikit-learn."""
+"""Accuracy, macro F1 and calibration error by hand and against scikit-learn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_macro_f1_counts_a_class_only_predicted_as_zero():
 @given(st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES)), min_size=1, max_size=40))
 @settings(max_examples=80, deadline=None)
 def test_agrees_with_scikit_learn(rows):
-    """Without ``labels`` scikit-learn averages over the labels present in either column, as we do."""
+    """Without ``labels`` scikit-learn averages over the labels in either column, as we do."""
     true, predicted = (list(column) for column in zip(*rows, strict=True))
     expected = f1_score(true, predicted, average="macro", zero_division=0)
     assert macro_f1(true, predicted, CLASSES) == pytest.approx(expected)
@@ -122,7 +122,7 @@ def test_report_is_determined_by_its_seed():
     assert first != other
 
 
-def test_unknown_true_labels_are_named_and_sent_to_ood():
+def test_unknown_true_labels_are_named_and_the_error_points_to_ood():
     with pytest.raises(DataError, match=r"received 3 rows labelled 'x', 'y'\..*--ood") as caught:
         classification_report(["a", "x", "y", "x"], ["a"] * 4, [0.5] * 4, CLASSES)
     assert "\n" not in str(caught.value)
@@ -130,7 +130,7 @@ def test_unknown_true_labels_are_named_and_sent_to_ood():
         macro_f1(["x"], ["a"], CLASSES)
 
 
-def test_many_unknown_labels_are_cut_short():
+def test_many_unknown_labels_are_abbreviated():
     labels = [f"new{number}" for number in range(8)]
     with pytest.raises(DataError, match="'new4' and 3 more"):
         macro_f1(labels, ["a"] * 8, CLASSES)

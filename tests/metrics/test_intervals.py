@@ -1,4 +1,4 @@
-"""The generic percentile bootstrap."""
+"""The percentile bootstrap and the exact interval of a proportion."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from masker.errors import ConfigError, DataError
 from masker.metrics import Interval, binomial_interval, bootstrap, detection_report
+from masker.metrics.intervals import percentile_interval, resampling_generator
 
 
 def test_interval_as_dict_is_json():
@@ -22,9 +23,15 @@ def test_value_is_the_statistic_on_all_rows_in_order():
 
 
 def test_percentiles_worked_by_hand():
-    """Resamples 1 to 5 return 10, 20, 30, 40, 50 (the full data 0). Level 0.5 asks for the quartiles: 20 and 40."""
+    """Resamples 1 to 5 return 10, 20, 30, 40, 50 (all rows: 0). Level 0.5 gives the quartiles, 20 and 40."""
     answers = iter([0.0, 10.0, 20.0, 30.0, 40.0, 50.0])
     assert bootstrap(lambda rows: next(answers), 4, resamples=5, level=0.5) == Interval(0.0, 20.0, 40.0)
+
+
+def test_percentile_interval_by_hand():
+    """0 to 100 in steps of 1: the central 95 % run from 2.5 to 97.5; the point estimate need not lie inside."""
+    interval = percentile_interval(-1.0, np.arange(101.0))
+    assert (interval.value, interval.low, interval.high) == pytest.approx((-1.0, 2.5, 97.5))
 
 
 def test_resamples_have_n_rows_within_range():
@@ -83,6 +90,12 @@ def test_bad_settings_are_refused(setting, words):
     with pytest.raises(ConfigError, match=words):
         bootstrap(lambda rows: 0.0, 3, **setting)
     with pytest.raises(ConfigError, match=words):
+        resampling_generator(**{"resamples": 10, "seed": 0, **setting})
+
+
+@pytest.mark.parametrize("setting", [{"resamples": 0}, {"seed": -1}])
+def test_reports_check_their_settings(setting):
+    with pytest.raises(ConfigError, match="received"):
         detection_report([0.0], [1.0], **setting)
 
 

@@ -1,4 +1,4 @@
-"""What ``masker.metrics`` offers, and what importing it costs."""
+"""The public names of ``masker.metrics``, and a cheap import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correlations and squared error against hand-worked numbers and SciPy."""
+"""Correlations and squared error by hand and against SciPy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_perfect_and_inverted():
 
 @pytest.mark.parametrize("metric", [pearson, spearman])
 def test_constant_column_gives_zero(metric):
-    """The mean of three 0.1 is not 0.1 in floating point; the constant must be seen all the same."""
+    """The mean of three 0.1 is not 0.1 in floating point, yet the column is constant."""
     assert metric([1.0, 2.0, 3.0], [0.1, 0.1, 0.1]) == 0.0
     assert metric([0.1, 0.1, 0.1], [1.0, 2.0, 3.0]) == 0.0
     assert metric([4.0], [5.0]) == 0.0

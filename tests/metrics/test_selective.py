@@ -1,4 +1,4 @@
-"""Risk and coverage by hand, against a loop over all orders, and thinned for JSON."""
+"""Risk and coverage by hand, against all orders of ties, and thinned for JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_by_hand():
 
 
 def test_best_and_worst_order_by_hand():
-    """Two errors of four, given up first: risks 0, 0, 1/3, 1/2, mean 5/24. Kept longest: 1, 1, 2/3, 1/2, mean 19/24."""
+    """Two errors of four, rejected first: risks 0, 0, 1/3, 1/2, mean 5/24. Rejected last: 1, 1, 2/3, 1/2: 19/24."""
     wrong = [0, 0, 1, 1]
     assert aurc([1, 2, 3, 4], wrong) == pytest.approx(5 / 24)
     assert aurc([4, 3, 2, 1], wrong) == pytest.approx(19 / 24)
@@ -61,7 +61,7 @@ def test_report_has_an_interval_around_the_value():
     assert interval.value == curve.area
 
 
-def test_columns_must_fit():
+def test_columns_must_have_the_same_length_and_rows():
     with pytest.raises(DataError):
         aurc([1.0, 2.0], [0])
     with pytest.raises(DataError):

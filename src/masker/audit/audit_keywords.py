@@ -23,8 +23,8 @@ from masker.config import AuditSettings
 from masker.errors import ConfigError, DataError, did_you_mean
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
-from masker.keywords.files import read_keywords
 from masker.keywords.frequency import class_token_counts
+from masker.keywords.keyword_files import read_keywords
 from masker.keywords.scheme import Evidence
 from masker.masking.collator import pad_rows
 from masker.modeling.model_folder import load_manifest

@@ -18,7 +18,7 @@ from masker.cli.calibrate import calibrate_command
 from masker.cli.data import data
 from masker.cli.demo import demo_command
 from masker.cli.evaluate import evaluate_command
-from masker.cli.export import export
+from masker.cli.export import export_command
 from masker.cli.keywords import keywords_command
 from masker.cli.predict import predict_command
 from masker.cli.reproduce import reproduce
@@ -64,7 +64,7 @@ for command in (
     calibrate_command,
     keywords_command,
     audit_command,
-    export,
+    export_command,
     data,
     reproduce,
 ):

@@ -12,11 +12,11 @@ from masker.documents import Documents
 from masker.documents.encoding import Encoded, encode
 from masker.errors import ConfigError
 from masker.inference.backend import TorchScorer
-from masker.modeling.tokens import content_special_ids
 from masker.keywords.choice import excluded_tokens, token_word, top_tokens
 from masker.keywords.frequency import class_token_counts
 from masker.keywords.rates import keyword_rates
 from masker.modeling.backbone import load_classifier, load_tokenizer
+from masker.modeling.tokens import content_special_ids
 from masker.training.keyword_stage import attention_keyword_scores
 
 

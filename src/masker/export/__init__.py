@@ -1,4 +1,4 @@
-"""Exporting a trained classifier for other engines, with a comparison against the original."""
+"""ONNX export of a trained classifier, checked against PyTorch."""
 
 from masker.export.agreement import CheckData
 from masker.export.onnx import ExportedFile, ExportReport, export_onnx

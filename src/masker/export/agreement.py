@@ -1,4 +1,4 @@
-"""How far an exported classifier says the same as the original, on texts of the user's."""
+"""How often an exported classifier gives the original's answers, on the user's texts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from masker.classifier import MaskerClassifier, Prediction, texts_of
+from masker.detection.prediction import Prediction
 from masker.documents import Documents
+from masker.documents.texts import texts_of
 from masker.metrics import accuracy, auroc, mean_squared_error, pearson
+from masker.model import Model
 
 Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class CheckData:
-    """Texts to compare on.
+    """Texts to compare backends on.
 
     Attributes:
         test: Labelled in-distribution documents.
@@ -31,23 +33,23 @@ class CheckData:
         return len(self.test) + sum(map(len, self.ood.values()))
 
 
-def compare(
-    original: MaskerClassifier,
-    exported: dict[str, MaskerClassifier],
+def compare_backends(
+    original: Model,
+    exported: dict[str, Model],
     data: CheckData,
     advance: Advance | None = None,
 ) -> dict[str, Any]:
     """Let every backend predict the same texts.
 
     Returns:
-        A JSON-ready report: for each backend its quality, and for each exported one how often its label (on the test
-        set) and its decision ``is_ood`` (on all texts) is the original's, and how far its confidence is at most.
+        A JSON-ready report: the quality of each backend and, for each exported one, the share of test labels and of
+        ``is_ood`` decisions (on all texts) that agree with the original, and the largest difference in confidence.
     """
     backends: dict[str, Any] = {}
     reference: dict[str, list[Prediction]] | None = None
     for name, classifier in {"torch": original, **exported}.items():
-        answers = {"": classifier.predict_texts(texts_of(data.test), advance)}
-        answers |= {source: classifier.predict_texts(texts_of(texts), advance) for source, texts in data.ood.items()}
+        answers = {"": classifier.predict(texts_of(data.test), advance)}
+        answers |= {source: classifier.predict(texts_of(texts), advance) for source, texts in data.ood.items()}
         backends[name] = _quality(answers, data, original.is_regression)
         if reference is None:
             reference = answers
@@ -77,16 +79,16 @@ def _agreement(
         pairs = [pair for key in sets for pair in zip(reference[key], answers[key], strict=True)]
         return float(np.mean([getattr(before, name) == getattr(after, name) for before, after in pairs]))
 
-    def furthest(name: str) -> float:
+    def largest_difference(name: str) -> float:
         pairs = [pair for key in reference for pair in zip(reference[key], answers[key], strict=True)]
         return float(max(abs(getattr(before, name) - getattr(after, name)) for before, after in pairs))
 
     if regression:
-        return {"max_difference": furthest("label")}
+        return {"max_difference": largest_difference("label")}
     return {
         "label_agreement": same("label", [""]),
         "is_ood_agreement": same("is_ood", list(reference)),
-        "max_confidence_difference": furthest("confidence"),
+        "max_confidence_difference": largest_difference("confidence"),
     }
 
 

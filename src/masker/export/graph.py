@@ -1,8 +1,8 @@
-"""From a classifier in PyTorch to an ONNX graph: export, fusion, quantisation.
+"""From a PyTorch classifier to an ONNX graph: export, fusion, quantization.
 
-The tracing exporter with eager attention is what ONNX Runtime's fusions recognise; with ``sdpa`` attention, or from the
-newer exporter, the attention of each layer stays a dozen small nodes. The newer one is the fallback for architectures
-that cannot be traced.
+ONNX Runtime's fusions recognise the output of the tracing exporter with eager attention. With ``sdpa`` attention, or
+from the newer exporter, each attention layer remains a dozen small nodes, so the newer exporter is only the fallback
+for architectures that cannot be traced.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -28,12 +27,10 @@ from masker.inference.onnx_backend import output_name, require_onnx
 from masker.masking.collator import pad_rows
 
 OPSET = 17
-#: Documents that parity is measured on, in batches of different lengths.
-PARITY_ROWS, PARITY_BATCH = 32, 8
 
 
 class _DocumentOutputs(nn.Module):
-    """The classifier as a function of tensors to logits and features, as an exporter wants it."""
+    """The classifier as a function from tensors to logits and features, the form that exporters take."""
 
     def __init__(self, classifier: Any, special_ids: Sequence[int], kinds: Sequence[str]) -> None:
         super().__init__()
@@ -55,19 +52,6 @@ class _DocumentOutputs(nn.Module):
         return output.logits, *document_features(output.hidden_states, weights, self.kinds).values()
 
 
-def random_batches(tokenizer: Any, classifier: Any, max_length: int) -> list[Encoded]:
-    """Documents of random ids, from very short to ``max_length``, in batches that need padding."""
-    draw = np.random.default_rng(0)
-    allowed = np.setdiff1d(np.arange(min(len(tokenizer), classifier.config.vocab_size)), [tokenizer.pad_token_id])
-    lengths = draw.permutation(np.linspace(min(3, max_length), max_length, PARITY_ROWS).astype(int))
-    ids = [draw.choice(allowed, size=length) for length in lengths]
-    kinds = max(1, getattr(classifier.config, "type_vocab_size", 0) or 0)
-    types = [np.sort(draw.integers(0, min(2, kinds), size=length)) for length in lengths]
-    has_types = "token_type_ids" in tokenizer.model_input_names
-    rows = Encoded(ids, types if has_types else None, None, np.arange(PARITY_ROWS))
-    return [rows.take(range(at, at + PARITY_BATCH)) for at in range(0, PARITY_ROWS, PARITY_BATCH)]
-
-
 def write_graph(
     classifier: Any,
     example: Encoded,
@@ -77,15 +61,15 @@ def write_graph(
     special_ids: Sequence[int] = (),
     kinds: Sequence[str] = ("cls",),
 ) -> None:
-    """Write the graph of the classifier, with the number and the length of documents left open.
+    """Write the graph of a classifier for any number and length of documents.
 
     Args:
         classifier: A sequence classifier, on the CPU, with eager attention.
-        example: Documents of different lengths: were none padded, the exporter would drop the mask.
+        example: Documents of different lengths: without padding the exporter would drop the mask.
         pad_id: Vocabulary id of the padding token.
-        file: Where to.
-        special_ids: Ids that are no content of a document.
-        kinds: Features that the graph gives beside the logits.
+        file: The file to write.
+        special_ids: Ids that are not content.
+        kinds: Features to output besides the logits.
 
     Raises:
         ModelError: When the architecture cannot be exported.
@@ -106,7 +90,7 @@ def write_graph(
                 torch.onnx.export(
                     network, tensors, file, dynamo=False, opset_version=OPSET, dynamic_axes=axes, **common
                 )
-        except Exception as traced:  # exporters raise whatever the operation that stopped them raises
+        except Exception as traced:  # exporters pass on whatever the failing operation raises
             require_onnx("onnxscript")
             shapes = tuple({0: torch.export.Dim("documents"), 1: torch.export.Dim("length")} for _ in tensors)
             try:
@@ -120,10 +104,10 @@ def write_graph(
 
 
 def fuse_graph(file: Path, target: Path, config: Any) -> dict[str, int]:
-    """Join the nodes of attention, layer norms, activations and embeddings, each into one; writes ``target``.
+    """Fuse the nodes of each attention, layer norm, activation and embedding into one; writes ``target``.
 
     Returns:
-        How many of each were joined; empty, and no ``target``, where fusion failed.
+        The number of fused nodes of each kind; empty if fusion failed, and then there is no ``target``.
     """
     with _quiet():
         try:
@@ -140,28 +124,28 @@ def fuse_graph(file: Path, target: Path, config: Any) -> dict[str, int]:
             cut_document_token_early(model.model)
             split_layer_norms(model.model)
             model.save_model_to_file(str(target))
-        except Exception:  # an optional step on graphs of any shape: the graph as it was serves as well
+        except Exception:  # fusion is optional: the unfused graph is just as correct
             target.unlink(missing_ok=True)
             return {}
     return {name: int(count) for name, count in fused.items() if count}
 
 
 def quantize_graph(file: Path, target: Path, batches: Sequence[Encoded], pad_id: int) -> bool:
-    """Give the encoder's matrix products weights of 8 bits; writes ``target``.
+    """Quantize the weights of the encoder's matrix products to 8 bits; writes ``target``.
 
-    Weights have one scale for each output, activations one that is found anew for each batch, after large features were
-    evened out (:mod:`masker.export.smoothing`). Embeddings, the classification head, and what works on the document
-    token alone stay as they are: they cost little time, and decide.
+    Weights have one scale per output; activations have one per batch, after large features were smoothed
+    (:mod:`masker.export.smoothing`). Embeddings, the classification head, and nodes that work on the document token
+    alone keep 32 bits: they take little time and decide the answer.
 
     Args:
-        file: The graph as it is.
-        target: Where to.
+        file: The 32-bit graph.
+        target: The file to write.
         batches: Documents that show which features are large.
         pad_id: Vocabulary id of the padding token.
 
     Returns:
-        Whether weights were held to 7 bits, which processors without 8-bit dot products (VNNI) need: their sums of
-        products overflow otherwise.
+        Whether weights were limited to 7 bits, which processors without 8-bit dot products (VNNI) need: their sums of
+        products would overflow.
     """
     onnx = require_onnx("onnx")
     require_onnx("onnxruntime")
@@ -180,19 +164,19 @@ def quantize_graph(file: Path, target: Path, batches: Sequence[Encoded], pad_id:
                 per_channel=True,
                 reduce_range=narrow,
                 weight_type=QuantType.QInt8,
-                # Quantisation splits a Gemm into a MatMul of this name and an addition.
+                # Quantization splits a Gemm into a MatMul of this name and an addition.
                 nodes_to_exclude=[name + suffix for name in whole for suffix in ("", "_MatMul")],
-                # Shapes and types cannot be inferred beyond fused nodes.
+                # Types cannot be inferred across fused nodes.
                 extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
             )
-        except Exception as error:  # as for exporters
+        except Exception as error:  # as in write_graph
             reason = " ".join(str(error).split())[:200]
-            raise ModelError(f"the graph does not take 8-bit weights ({reason}); export it without --int8") from None
+            raise ModelError(f"the graph cannot be quantized to 8 bits ({reason}); export it without --int8") from None
     return narrow
 
 
 def _has_exact_products() -> bool:
-    """Whether this processor sums products of 8-bit numbers without overflow; other kinds than x86 all do."""
+    """Whether this processor sums products of 8-bit numbers without overflow; all but x86 do."""
     import platform
 
     if platform.machine().lower() not in {"x86_64", "amd64"}:
@@ -206,7 +190,7 @@ def _has_exact_products() -> bool:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Inside, exporters tell neither the screen nor the log how they get on; standard output is for data."""
+    """Silence the progress messages of exporters: stdout is for data."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

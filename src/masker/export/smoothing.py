@@ -1,16 +1,16 @@
-r"""Evening out the numbers that 8-bit products read, so that few of them are lost to rounding.
+r"""Smoothing of the inputs of 8-bit products, so that less is lost to rounding.
 
-A batch of activations has one scale, set by its largest number. Encoders have single features that are ten times as
-large as the others everywhere; they leave the others a handful of steps. Dividing such features, and multiplying the
-weights that read them, changes no product (Xiao et al. 2023, "SmoothQuant"):
+A batch of activations has one scale, set by its largest value. Encoders have a few features that are ten times as large
+as all others, in every text, which leave the others a handful of steps. Dividing such features and multiplying the
+weights that read them does not change the product (Xiao et al. 2023, "SmoothQuant"):
 
 .. math::
     X W = (X \operatorname{diag}(s)^{-1}) (\operatorname{diag}(s) W), \qquad
     s_j = \max(1, r_j / \operatorname{median}(r))^{\alpha}, \quad r_j = \max_i \lvert X_{ij} \rvert
 
-Deviation: the published s has the largest weight of each row in it and is set on a sample of the corpus. Large features
-belong to the encoder, not to the text (random ids show the same ones), so no text is needed; weights have a scale for
-each output already.
+Deviation: the published s includes the largest weight of each row and is set on a sample of the corpus. Large features
+belong to the encoder, not to the text (random ids show the same ones), so no text is needed; and weights already have
+one scale per output.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from masker.export.rewrites import replace_nodes
 from masker.inference.onnx_backend import require_onnx
 from masker.masking.collator import pad_rows
 
-#: α: what share of its excess (on a logarithmic scale) a feature hands over to the weights.
+#: α: the share of its excess (on a logarithmic scale) that a feature passes on to the weights.
 SHARE = 0.7
-#: Inputs whose largest feature is below so many medians stay as they are: a division for nothing would cost time.
+#: An input whose largest feature is below this many medians is left alone: the division would cost time for nothing.
 LEAST_EXCESS = 4.0
 
 
 def smoothing_scale(largest: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-    """(H,) divisors s of features whose largest sizes are ``largest``, (H,)."""
+    """(H,) divisors s of features with the (H,) largest absolute values ``largest``."""
     typical = max(float(np.median(largest)), 1e-6)
     return np.asarray(np.maximum(1.0, largest / typical) ** SHARE, dtype=np.float32)
 
 
 def smooth_activations(model: Any, batches: Sequence[Encoded], pad_id: int, leave: Sequence[str] = ()) -> int:
-    """Even out the inputs of matrix products and fused attentions whose weights are constants.
+    """Smooth the inputs of matrix products and fused attentions with constant weights.
 
     Args:
-        model: An ONNX model; changed in place, its outputs stay what they were up to rounding.
-        batches: Documents to see the sizes of features on.
+        model: An ONNX model; changed in place, with the same outputs up to rounding.
+        batches: Documents to measure the features on.
         pad_id: Vocabulary id of the padding token.
-        leave: Names of nodes that are left alone.
+        leave: Names of nodes to leave alone.
 
     Returns:
-        How many inputs were evened out.
+        The number of inputs smoothed.
     """
     onnx = require_onnx("onnx")
     graph = model.graph
@@ -59,13 +59,13 @@ def smooth_activations(model: Any, batches: Sequence[Encoded], pad_id: int, leav
             readers.setdefault(name, []).append(node)
     inputs: dict[str, list[Any]] = {}
     for node in graph.node:
-        # Weights that several layers share cannot be multiplied for one of them.
+        # Weights shared by several layers cannot be scaled for one of them.
         own = len(node.input) > 1 and node.input[1] in weights and len(readers[node.input[1]]) == 1
         if node.op_type in ("MatMul", "Attention") and own and node.name not in leave:
             inputs.setdefault(node.input[0], []).append(node)
     if not inputs:
         return 0
-    before: dict[str, Any] = {}  # by the output of the node that they go before
+    before: dict[str, Any] = {}  # by the output of the node they precede
     for name, largest in _largest_features(model, list(inputs), batches, pad_id).items():
         scale = smoothing_scale(largest)
         if not largest.max() > LEAST_EXCESS * np.median(largest):
@@ -76,7 +76,7 @@ def smooth_activations(model: Any, batches: Sequence[Encoded], pad_id: int, leav
             matrix = onnx.numpy_helper.to_array(entry) * scale[:, None]
             entry.CopyFrom(onnx.numpy_helper.from_array(matrix.astype(np.float32), entry.name))
             node.input[0] = even
-        # The quantiser calls the scale of an input "…_scale": that name is taken.
+        # The quantizer names an input's scale "…_scale", so that name is taken.
         graph.initializer.append(onnx.numpy_helper.from_array(1.0 / scale, f"{even}_factor"))
         before[inputs[name][0].output[0]] = onnx.helper.make_node("Mul", [name, f"{even}_factor"], [even], name=even)
     nodes = [made for node in graph.node for made in (before.get(node.output[0]), node) if made is not None]
@@ -87,7 +87,7 @@ def smooth_activations(model: Any, batches: Sequence[Encoded], pad_id: int, leav
 def _largest_features(
     model: Any, names: list[str], batches: Sequence[Encoded], pad_id: int
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """The largest size of each feature of the named tensors, padding apart."""
+    """The largest absolute value of each feature of the named tensors, outside padding."""
     onnx, runtime = require_onnx("onnx"), require_onnx("onnxruntime")
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
@@ -104,7 +104,7 @@ def _largest_features(
             types = batch.token_type_ids
             feed["token_type_ids"] = np.zeros_like(input_ids) if types is None else pad_rows(types, 0)[0]
         for name, values in zip(names, session.run(names, feed), strict=True):
-            # Behind the last attention there is one token left, which is never padding.
+            # After the last attention one token is left, which is never padding.
             rows = values[attention_mask.astype(bool)] if values.shape[:2] == attention_mask.shape else values
             largest = np.abs(rows).reshape(-1, values.shape[-1]).max(axis=0)
             found[name] = np.maximum(found[name], largest) if name in found else largest

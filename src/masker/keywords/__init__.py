@@ -1,4 +1,4 @@
-"""Keyword selection: frequency (Eq. 1), attention (Eq. 2), random, or the user's own words."""
+"""Keyword selection: by frequency (Eq. 1), by attention (Eq. 2), at random, or the user's own words."""
 
 from masker.keywords.keyword_set import Keyword, KeywordSet
 

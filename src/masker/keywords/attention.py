@@ -3,9 +3,8 @@ r"""Attention-based keyword scores (Eq. 2 of the paper).
 .. math::
     s^{attn}(t) = \sum_{(x, y) \in D} \frac{1}{n_{t,x}} \sum_{i=1}^{T} 1(t_i = t) \cdot \frac{a_i}{\lVert a \rVert}
 
-a_i is the attention that the document token pays to token i in the last layer, averaged over heads; the norm is l2.
-Tokens of the document are its content: special and padding tokens are no part of x, so they enter neither the norm
-nor the scores.
+a_i is the last layer's attention from the document token to token i, averaged over heads; the norm is l2. The sum runs
+over content tokens only: special and padding tokens are not part of x and enter neither the norm nor the scores.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from masker.keywords.scheme import Evidence, KeywordScheme
 def document_token_scores(
     token_ids: torch.Tensor, attention: torch.Tensor, content: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The summand of Eq. 2 for each (document, distinct token) of one batch.
+    """The summand of Eq. 2 for each (document, distinct token) pair of one batch.
 
     Args:
         token_ids: (B, T) vocabulary ids.
-        attention: (B, T) attention of the document token to each position, averaged over heads.
-        content: (B, T) true where the position is a token of the document, false at special and padding tokens.
+        attention: (B, T) attention from the document token to each position, averaged over heads.
+        content: (B, T) true at content tokens, false at special and padding tokens.
 
     Returns:
-        Three (P,) tensors over the P distinct (document, token) pairs: row in the batch, token id, score.
+        Three (P,) tensors over the P distinct (document, token) pairs: batch row, token id, score.
     """
     weights = attention.double() * content
     norm = weights.norm(dim=1, keepdim=True)  # (B, 1)
@@ -45,7 +44,7 @@ def document_token_scores(
 
 
 class AttentionScores:
-    """Accumulates Eq. 2 over batches, for each class apart, so that both ways of selection can be read off."""
+    """Accumulates Eq. 2 over batches, per class, which serves both class-agnostic and class-balanced selection."""
 
     def __init__(self, n_classes: int, vocabulary_size: int) -> None:
         self._by_class = torch.zeros(n_classes, vocabulary_size, dtype=torch.float64)
@@ -54,28 +53,29 @@ class AttentionScores:
     def update(
         self, token_ids: torch.Tensor, attention: torch.Tensor, content: torch.Tensor, labels: torch.Tensor
     ) -> None:
-        """Add one batch: (B, T), (B, T), (B, T) and the (B,) class indices."""
-        rows, tokens, scores = document_token_scores(token_ids, attention, content)
-        flat = labels[rows] * self._by_class.shape[1] + tokens
+        """Add one batch: (B, T), (B, T), (B, T) and the (B,) class indices, on any device."""
+        # Summed on the CPU: not every accelerator has double precision.
+        rows, tokens, scores = document_token_scores(token_ids.cpu(), attention.cpu(), content.cpu())
+        flat = labels.cpu()[rows] * self._by_class.shape[1] + tokens
         self._by_class.view(-1).index_add_(0, flat, scores)
         self._seen.view(-1)[flat] = True
 
     def add_up(self, total: Callable[[torch.Tensor], torch.Tensor]) -> None:
-        """Take in what other processes accumulated over their documents; ``total`` sums a tensor over processes."""
+        """Combine the sums of all processes; ``total`` is the all-reduce that sums a tensor over them."""
         self._by_class = total(self._by_class)
         self._seen = total(self._seen.int()) > 0
 
     def class_attention_scores(self) -> npt.NDArray[np.float64]:
-        """(C, V) sums over the documents of each class; −inf for tokens that the class does not have."""
+        """(C, V) sums over the documents of each class; −inf for tokens absent from the class."""
         return self._by_class.masked_fill(~self._seen, -torch.inf).numpy()
 
     def attention_scores(self) -> npt.NDArray[np.float64]:
-        """Eq. 2: the (V,) sum over all documents."""
+        """Eq. 2: (V,) sums over all documents; −inf for tokens absent from the corpus."""
         return self._by_class.sum(dim=0).masked_fill(~self._seen.any(dim=0), -torch.inf).numpy()
 
 
 class AttentionScheme(KeywordScheme):
-    """Eq. 2."""
+    """Eq. 2: tokens that the document token attends to."""
 
     name = "attention"
     reads_attention = True

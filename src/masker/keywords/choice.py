@@ -1,9 +1,9 @@
-"""From scores to a :class:`KeywordSet`: top K over all classes, or K/C for each class."""
+"""From scores to a :class:`KeywordSet`: the top K over all classes, or K/C per class."""
 
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,26 @@ import numpy.typing as npt
 
 from masker.errors import ConfigError
 from masker.keywords.keyword_set import Keyword, KeywordSet
-
-Scores = npt.NDArray[np.float64]
+from masker.keywords.scheme import Scores
 
 
 def top_tokens(scores: Scores, count: int, excluded: Iterable[int] = ()) -> list[int]:
-    """The ``count`` tokens with the highest (V,) scores; of equal ones the lower id comes first.
+    """The ``count`` tokens with the highest (V,) scores; ties go to the lower token id.
 
     Raises:
-        ConfigError: When fewer than ``count`` tokens can be chosen at all.
+        ConfigError: When there are fewer than ``count`` candidates.
     """
     return top_tokens_by_class(scores[None, :], count, excluded)
 
 
 def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()) -> list[int]:
-    """K/C tokens for each class of (C, V) scores; −inf marks tokens that a class does not have.
+    """K/C tokens for each class from (C, V) scores; −inf marks tokens absent from a class.
 
-    Classes take turns, each taking its best token that no class has yet, until K are taken. So the set has K
-    *different* tokens, and each class has K/C of them (one more for the first classes when C does not divide K).
+    Classes take turns, each picking its best token not picked before, until there are K. So the set has K *different*
+    tokens, K/C from each class (one more from the first classes if C does not divide K).
+
+    Raises:
+        ConfigError: When there are fewer than ``count`` candidates.
     """
     allowed: npt.NDArray[np.bool_] = np.asarray(np.isfinite(scores).any(axis=0))
     allowed[list(excluded)] = False
@@ -38,7 +40,7 @@ def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()
             f"the number of keywords must be at most {available}, the candidate tokens of this corpus; got {count}. "
             "Lower keywords.count or keywords.per_class, or exclude fewer words"
         )
-    # A stable sort of the negated scores keeps ties in the order of token ids.
+    # A stable sort of the negated scores keeps ties in token-id order.
     rankings = [iter(np.argsort(-row, kind="stable")[: np.isfinite(row).sum()]) for row in scores]
     chosen: list[int] = []
     taken = ~allowed
@@ -59,7 +61,7 @@ def select_keywords(
     *,
     excluded: Iterable[int] = (),
 ) -> KeywordSet:
-    """Choose K keywords from (V,) scores, or class-balanced from (C, V) scores, and name them."""
+    """Select K keywords from (V,) scores, or class-balanced from (C, V) scores."""
     token_ids = top_tokens_by_class(np.atleast_2d(scores), count, excluded)
     best = scores.max(axis=0) if scores.ndim == 2 else scores
     token_ids.sort(key=lambda token_id: (-best[token_id], token_id))
@@ -70,7 +72,7 @@ def select_keywords(
 
 
 def token_word(tokenizer: Any, token_id: int) -> str:
-    """A token as a person reads it; word pieces keep their ``##`` so that they can be told from words."""
+    """A token as readable text; word pieces keep their ``##`` to set them apart from whole words."""
     token = str(tokenizer.convert_ids_to_tokens(int(token_id)))
     if token.startswith("##"):
         return token
@@ -78,9 +80,9 @@ def token_word(tokenizer: Any, token_id: int) -> str:
 
 
 def excluded_tokens(tokenizer: Any, *, stop_words: bool = False, punctuation: bool = False) -> set[int]:
-    """Token ids that may not become keywords: special tokens always, the others by option.
+    """Token ids that cannot become keywords: special tokens always, stop words and punctuation on request.
 
-    Stop words are scikit-learn's English list; a token counts as punctuation when it has no letter and no digit.
+    Stop words are scikit-learn's English list; punctuation is any token without a letter or digit.
     """
     excluded = set(tokenizer.all_special_ids)
     if not (stop_words or punctuation):
@@ -94,32 +96,3 @@ def excluded_tokens(tokenizer: Any, *, stop_words: bool = False, punctuation: bo
         ):
             excluded.add(token_id)
     return excluded
-
-
-def keywords_from_words(words: Sequence[str], tokenizer: Any) -> KeywordSet:
-    """A set from the user's own words.
-
-    A word is looked for as given, in lower case and capitalised, at the start of a text and behind a space (byte-level
-    and unigram tokenizers write these differently). A word that the tokenizer cuts into pieces is a phrase: it is
-    found only where all its pieces stand together.
-
-    Raises:
-        ConfigError: When the list is empty or a word is unknown to the tokenizer.
-    """
-    keywords: list[Keyword] = []
-    seen: set[tuple[int, ...]] = set()
-    unknown_id = tokenizer.unk_token_id
-    for word in dict.fromkeys(word.strip() for word in words if word.strip()):
-        forms = dict.fromkeys(
-            tuple(tokenizer.encode(space + variant, add_special_tokens=False))
-            for variant in (word, word.lower(), word.capitalize())
-            for space in ("", " ")
-        )
-        usable = [form for form in forms if form and unknown_id not in form]
-        if not usable:
-            raise ConfigError(f"keyword '{word}' is unknown to the tokenizer of this backbone; remove or respell it")
-        keywords += [Keyword(word, form, 1.0) for form in usable if form not in seen]
-        seen.update(usable)
-    if not keywords:
-        raise ConfigError("the list of keywords is empty; give one word a line")
-    return KeywordSet("user", tuple(keywords), len(tokenizer))

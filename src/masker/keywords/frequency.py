@@ -4,8 +4,8 @@ r"""Frequency-based keyword scores (Eq. 1 of the paper).
     s^{freq}(t) = \max_c \; tf(t, X_c) \cdot idf(t, D)
 
 with :math:`tf(t, X) = 0.5 + 0.5\, n_{t,X} / \max_{t'} n_{t',X}` and
-:math:`idf(t, D) = \log(|D| / |\{X \in D : t \in X\}|)`, where :math:`X_c` is the concatenation of all documents of
-class c and D = [X_1, …, X_C] the list of these C large documents.
+:math:`idf(t, D) = \log(|D| / |\{X \in D : t \in X\}|)`, where :math:`X_c` concatenates all documents of class c and
+D = [X_1, …, X_C] is the list of these C large documents.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def class_token_counts(
     """Count n_{t, X_c} in one pass.
 
     Args:
-        documents: (token ids without special tokens, class index) pairs; consumed once.
+        documents: (token ids without special tokens, class index) pairs; iterated once.
         n_classes: C.
         vocabulary_size: V.
 
     Returns:
-        (C, V) counts. This matrix is all the memory the pass needs, whatever the size of the corpus.
+        (C, V) counts. Memory does not grow with the corpus.
     """
     counts = np.zeros(n_classes * vocabulary_size, dtype=np.int64)
     cells: list[npt.NDArray[np.int64]] = []
@@ -47,7 +47,7 @@ def class_token_counts(
     for token_ids, label in documents:
         cells.append(token_ids + label * vocabulary_size)
         waiting += len(token_ids)
-        # Counting many documents at once is far cheaper than one by one, and still takes bounded memory.
+        # One bincount over many documents is far cheaper than one per document, and memory stays bounded.
         if waiting > _TOKENS_AT_ONCE:
             flush()
     flush()
@@ -61,10 +61,10 @@ def class_frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.floa
         counts: (C, V) of n_{t, X_c}.
 
     Returns:
-        (C, V) scores; −inf for tokens that occur nowhere, which can never be keywords.
+        (C, V) scores; −inf for tokens absent from the corpus, which can never be keywords.
     """
     largest = counts.max(axis=1, keepdims=True)  # (C, 1)
-    # An empty class has no most frequent token; its tf is 0.5 for every token, as for any token it lacks.
+    # An empty class has no most frequent token: tf is 0.5 throughout, as for any token a class lacks.
     tf = 0.5 + 0.5 * counts / np.maximum(largest, 1)  # (C, V)
     document_frequency = (counts > 0).sum(axis=0)  # (V,)
     idf = np.log(counts.shape[0] / np.maximum(document_frequency, 1))
@@ -77,13 +77,13 @@ def frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 
 class FrequencyScheme(KeywordScheme):
-    """Eq. 1."""
+    """Eq. 1: tokens that are frequent in one class and absent from others."""
 
     name = "frequency"
     compares_classes = True
 
     def class_scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
-        # A class can only choose among the tokens it has.
+        # A class chooses only among its own tokens.
         return np.where(evidence.counts > 0, class_frequency_scores(evidence.counts), -np.inf)
 
     def scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:

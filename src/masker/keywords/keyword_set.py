@@ -1,4 +1,4 @@
-"""The keyword set K: what was chosen, with which score, and where it stands in a document."""
+"""The keyword set K: its keywords with their scores, and where they occur in a document."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.errors import ConfigError
+from masker.registry import KEYWORD_SCHEMES
 
 Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Keyword:
-    """One keyword. Schemes of the paper choose single tokens; a word of the user's may be several tokens long."""
+    """One keyword. The paper's schemes select single tokens; a user's word may span several."""
 
     word: str
     token_ids: tuple[int, ...]
@@ -30,9 +31,9 @@ class KeywordSet:
     """A ranked set of keywords.
 
     Attributes:
-        source: ``attention``, ``frequency``, ``random`` or ``user``.
+        source: The scheme that selected them, such as ``attention``, or ``user``.
         keywords: Best first.
-        vocabulary_size: Size of the tokenizer's vocabulary the token ids belong to.
+        vocabulary_size: Size of the vocabulary that the token ids belong to.
     """
 
     source: str
@@ -47,23 +48,24 @@ class KeywordSet:
 
     @property
     def words(self) -> list[str]:
-        """The keywords as a person reads them, best first; a word of several token forms once."""
+        """The distinct words, best first; a word may have several token forms."""
         return list(dict.fromkeys(keyword.word for keyword in self.keywords))
 
     @cached_property
     def target_ids(self) -> Ids:
-        """Vocabulary ids that f_tok chooses from, in the order of its outputs.
+        """Vocabulary ids that f_tok predicts, in the order of its outputs.
 
-        The keyword vocabulary, except for random keywords: the paper reconstructs those over the whole vocabulary.
+        The keyword vocabulary, unless the scheme asks for the whole one: the paper reconstructs random keywords over
+        the whole vocabulary.
         """
-        if self.source == "random":
+        if self.source in KEYWORD_SCHEMES and KEYWORD_SCHEMES.get(self.source).whole_vocabulary:
             return np.arange(self.vocabulary_size, dtype=np.int64)
         ids = {token_id for keyword in self.keywords for token_id in keyword.token_ids}
         return np.array(sorted(ids), dtype=np.int64)
 
     @cached_property
     def target_index(self) -> Ids:
-        """(V,) map from a vocabulary id to its place in :attr:`target_ids`, −100 for ids that are no target."""
+        """(V,) index of each vocabulary id in :attr:`target_ids`; −100 for ids that are not targets."""
         index = np.full(self.vocabulary_size, -100, dtype=np.int64)
         index[self.target_ids] = np.arange(len(self.target_ids))
         return index
@@ -79,7 +81,7 @@ class KeywordSet:
         return [keyword.token_ids for keyword in self.keywords if len(keyword.token_ids) > 1]
 
     def find(self, input_ids: Ids) -> npt.NDArray[np.bool_]:
-        """Mark the positions of ``input_ids`` (…, T) that belong to a keyword. A phrase must match as a whole."""
+        """(…, T) true at positions of ``input_ids`` that belong to a keyword; a phrase must match as a whole."""
         found = self._is_single[input_ids]
         width = input_ids.shape[-1]
         for phrase in self._phrases:
@@ -94,7 +96,6 @@ class KeywordSet:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-ready form, scores included."""
         return {
             "source": self.source,
             "vocabulary_size": self.vocabulary_size,
@@ -106,7 +107,11 @@ class KeywordSet:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> KeywordSet:
-        """Rebuild what :meth:`to_json` gave."""
+        """The inverse of :meth:`to_json`.
+
+        Raises:
+            ConfigError: When ``content`` is not a saved keyword set.
+        """
         try:
             size = int(content["vocabulary_size"])
             keywords = tuple(
@@ -115,12 +120,13 @@ class KeywordSet:
             )
             source = str(content["source"])
         except (KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"this is not a saved keyword set ({error!r}); make one with 'masker keywords'") from None
+            raise ConfigError(
+                f"this is not a saved keyword set ({error!r}); create one with 'masker keywords'"
+            ) from None
         if any(not keyword.token_ids or not 0 <= min(keyword.token_ids) <= max(keyword.token_ids) < size
                for keyword in keywords):  # fmt: skip
-            raise ConfigError(f"the keyword set names token ids outside its vocabulary of {size}; choose it anew")
+            raise ConfigError(f"the keyword set has token ids outside its vocabulary of {size}; create it again")
         return cls(source, keywords, size)
 
     def dumps(self) -> str:
-        """The set as JSON text."""
         return json.dumps(self.to_json(), ensure_ascii=False, indent=1)

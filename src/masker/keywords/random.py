@@ -1,4 +1,4 @@
-"""Random keywords: the control of the paper's ablations."""
+"""Random keywords: the control in the paper's ablations."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from masker.keywords.scheme import Evidence, KeywordScheme
 def random_scores(counts: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.float64]:
     """Scores whose top K are K tokens drawn at random from the corpus, without replacement.
 
-    A token is drawn with a probability proportional to its number of occurrences, as when random *words of the text*
-    are masked in masked language modelling. (Uniform draws over the vocabulary would almost never meet a document.)
-    The Gumbel-max trick turns the draw into a ranking: the K largest of log n_t + Gumbel noise are such a sample.
+    The probability of a token is proportional to its number of occurrences, as when masked language modelling masks
+    random *words of the text*. (Tokens drawn uniformly from the vocabulary would hardly occur in any document.)
+    The Gumbel-max trick turns the draw into a ranking: the K largest values of log n_t + Gumbel noise are the sample.
 
     Args:
         counts: (V,) or (C, V) occurrences.
-        seed: The draw is a function of it.
+        seed: Determines the draw.
 
     Returns:
-        (V,) scores; −inf for tokens that occur nowhere.
+        (V,) scores; −inf for tokens absent from the corpus.
     """
     occurrences = counts.sum(axis=0) if counts.ndim == 2 else counts
     noise = np.random.default_rng(seed).gumbel(size=occurrences.shape)
@@ -28,7 +28,7 @@ def random_scores(counts: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.fl
 
 
 class RandomScheme(KeywordScheme):
-    """Tokens of the text, drawn at random; reconstructed over the whole vocabulary, as in the paper."""
+    """Tokens drawn at random from the corpus; reconstructed over the whole vocabulary, as in the paper."""
 
     name = "random"
     by_class = False

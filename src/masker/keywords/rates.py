@@ -1,4 +1,4 @@
-"""How often the keywords of each class stand in the texts of other classes: the numbers of the paper's heat map."""
+"""How often the keywords of one class occur in texts of another: the numbers of the paper's heat map."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy.typing as npt
 def keyword_rates(
     counts: npt.NDArray[np.int64], targets: Sequence[str], keywords: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[str, float]]:
-    """The share of a class's tokens (or words) that are keywords of each class, in percent.
+    """The percentage of a class's tokens (or words) that are keywords of each class.
 
     Args:
         counts: (T, V) occurrences of each token in the texts of T classes.
-        targets: The names of these classes.
-        keywords: Token numbers of the keywords of each class.
+        targets: Names of these classes.
+        keywords: Token ids of the keywords of each class.
 
     Returns:
         Class of the keywords -> class of the texts -> percent.

@@ -1,4 +1,4 @@
-"""What every keyword scheme has in common: evidence about a corpus in, one score for each token out."""
+"""The interface of keyword schemes: evidence about a corpus in, one score per token out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,14 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a scheme may look at. Tokens may be the tokenizer's, or words: a scheme does not care.
+    """What a scheme may look at. Both properties are computed on first use, once.
+
+    "Tokens" are whatever the caller counts: the tokenizer's tokens in training, whole words in an audit.
 
     Attributes:
         count_tokens: Counts the (C, V) occurrences of each token in the documents of each class.
-        read_attention: Reads the attention of a trained model; ``None`` where there is no such model.
-        seed: For schemes that draw.
+        read_attention: Reads the attention of a trained model; ``None`` if there is no such model.
+        seed: For schemes that draw at random.
     """
 
     count_tokens: Callable[[], Counts]
@@ -36,15 +38,15 @@ class Evidence:
 
     @cached_property
     def counts(self) -> Counts:
-        """(C, V) occurrences, counted when first asked for."""
+        """(C, V) occurrences of each token in each class."""
         return self.count_tokens()
 
     @cached_property
     def attention(self) -> AttentionScores:
-        """The accumulated sums of Eq. 2, read when first asked for.
+        """The accumulated sums of Eq. 2.
 
         Raises:
-            ConfigError: When no model was given whose attention could be read.
+            ConfigError: When there is no model whose attention could be read.
         """
         if self.read_attention is None:
             raise ConfigError("attention keywords need a fine-tuned encoder to read; use --keywords frequency")
@@ -52,14 +54,14 @@ class Evidence:
 
 
 class KeywordScheme(ABC):
-    """Scores tokens; those with the highest scores become keywords.
+    """Scores tokens; the tokens with the highest scores become keywords.
 
     Attributes:
-        name: What ``--keywords`` calls it.
-        reads_attention: Whether it needs a fine-tuned classifier, which a vanilla stage then trains first.
-        compares_classes: Whether it needs two classes or more.
-        by_class: Whether it tells classes apart, so that each class can have its own keywords.
-        whole_vocabulary: Whether f_tok chooses from the whole vocabulary instead of from the keywords.
+        name: The value of ``--keywords``.
+        reads_attention: Whether it needs a fine-tuned classifier; training then starts with a vanilla stage.
+        compares_classes: Whether it needs at least two classes.
+        by_class: Whether its scores differ between classes, so that each class can have keywords of its own.
+        whole_vocabulary: Whether f_tok predicts over the whole vocabulary instead of the keyword vocabulary.
     """
 
     name: str
@@ -70,13 +72,13 @@ class KeywordScheme(ABC):
 
     @abstractmethod
     def class_scores(self, evidence: Evidence) -> Scores:
-        """(C, V) scores of each token for each class; −inf for tokens that a class does not have."""
+        """(C, V) scores of each token for each class; −inf for tokens absent from the class."""
 
     def scores(self, evidence: Evidence) -> Scores:
-        """(V,) scores over all classes; the best of a token's class scores, unless a scheme says otherwise."""
+        """(V,) class-agnostic scores; by default a token's best class score."""
         return np.asarray(self.class_scores(evidence).max(axis=0))
 
 
-def scheme_scores(scheme: Any, evidence: Evidence, *, class_balanced: bool = False) -> Scores:
-    """(V,) scores of a scheme, or (C, V) for class-balanced selection."""
+def scheme_scores(scheme: KeywordScheme, evidence: Evidence, *, class_balanced: bool = False) -> Scores:
+    """(V,) scores of a scheme, or (C, V) scores for class-balanced selection."""
     return np.asarray(scheme.class_scores(evidence) if class_balanced else scheme.scores(evidence))

@@ -1,4 +1,4 @@
-"""The keyword schemes by name. Importing this module registers the built-in ones; each lives in a file of its own.
+"""The keyword schemes by name; importing this module registers the built-in ones.
 
 A plug-in (entry-point group ``masker.keywords``) subclasses :class:`KeywordScheme` and adds an instance to
 :data:`masker.registry.KEYWORD_SCHEMES`.

@@ -1,5 +1,5 @@
-"""The terms of the objective, one file an equation. Each function gives one value for each document.
+"""The terms of the objective, one file per equation. Each function returns one loss per document.
 
-Values for each document, not means, so that the Trainer can divide by the number of documents of a whole accumulated
-or distributed batch, and n micro-batches give the gradient of one large batch.
+Not a mean: the Trainer divides by the number of documents in the whole accumulated or distributed batch, so n
+micro-batches give the same gradient as one large batch.
 """

@@ -1,12 +1,12 @@
-r"""Classification loss of the document head, L_CE in the paper.
+r"""Loss of the document head, L_CE in the paper.
 
 * ``multi-class``: cross-entropy of the softmax, :math:`-\log softmax(z)_y`.
 * ``one-vs-rest``: C independent sigmoids (Shu et al. 2017), the sum over classes of the binary cross-entropies,
   :math:`-\log \sigma(z_y) - \sum_{c \ne y} \log(1 - \sigma(z_c))`.
 * ``regression``: squared error, :math:`(z - y)^2`.
 
-Deviation: the paper does not say whether the 1-vs-rest terms are summed or averaged over classes. We sum: a mean would
-shrink the gradient of the one positive term as 1/C.
+Deviation: the paper does not say whether the 1-vs-rest terms are summed or averaged over classes. We sum; a mean would
+shrink the gradient of the single positive term as 1/C.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def classification_loss(
     Args:
         doc_logits: (B, C) outputs of f_doc; (B, 1) for regression.
         labels: (B,) class indices, or scores for regression.
-        head: Which of the three forms above.
-        class_weights: (C,) factor of a document by its true class, mean 1 over the training documents.
+        head: One of the three forms above.
+        class_weights: (C,) factor per true class, with mean 1 over the training documents.
 
     Returns:
         (B,) losses.
@@ -43,6 +43,6 @@ def classification_loss(
 
 
 def balanced_class_weights(labels: torch.Tensor, n_classes: int) -> torch.Tensor:
-    """(C,) weights N / (C · N_c), so that every class weighs the same in total; 0 for a class without documents."""
+    """(C,) weights N / (C · N_c), which give every class the same total weight; 0 for a class without documents."""
     counts = torch.bincount(labels, minlength=n_classes).float()
     return torch.where(counts > 0, len(labels) / (n_classes * counts.clamp_min(1)), 0.0)

@@ -5,9 +5,9 @@ r"""Masked entropy regularization (MER).
 
 Section "Regularization via Keyword Masking" of the paper. U is uniform over the C classes.
 
-What distribution is meant for a 1-vs-rest head: its C sigmoids are no distribution over classes, and the paper does
-not say which one it takes. Here f_doc(x^) is the softmax of the C logits for both heads, so the loss is 0 exactly when
-all logits are equal and it compares the same two things in both.
+Deviation for a 1-vs-rest head: its C sigmoids do not form a distribution over classes, and the paper does not say which
+distribution it uses. Here f_doc(x^) is the softmax of the C logits for both heads, so the loss is 0 exactly when all
+logits are equal and means the same for both.
 """
 
 from __future__ import annotations

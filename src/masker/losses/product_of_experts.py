@@ -4,11 +4,11 @@ r"""Product of experts: the residual ensemble of a debiased model p and a biased
     \text{multi-class:}\quad & softmax(\log p + \log b) \\
     \text{1-vs-rest:}\quad & \frac{p_c b_c}{p_c b_c + (1 - p_c)(1 - b_c)} = \sigma(z_c + w_c)
 
-with p = softmax(z) and b = softmax(w), or p_c = σ(z_c) and b_c = σ(w_c). The ensemble is fitted to the labels while b
-stays as it is, so p learns what b leaves over; p alone predicts. The MASKER paper names the method under "Baselines".
+with p = softmax(z) and b = softmax(w), or p_c = σ(z_c) and b_c = σ(w_c). The ensemble is fitted to the labels with b
+fixed, so p learns what b does not explain; p alone predicts. The MASKER paper lists the method under "Baselines".
 
-Deviation: Clark et al. treat softmax outputs only. For C independent sigmoids the product of experts is taken class by
-class, a product of two Bernoulli distributions, which is the sum of their logits.
+Deviation: Clark et al. treat softmax outputs only. For C independent sigmoids we take the product of experts class by
+class: a product of two Bernoulli distributions, which adds their logits.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from masker.config import Head
 
 
 def product_of_experts(doc_logits: torch.Tensor, bias_logits: torch.Tensor, head: Head) -> torch.Tensor:
-    """Logits of the ensemble; :func:`masker.losses.document_loss.classification_loss` takes them like any others.
+    """Logits of the ensemble, for :func:`masker.losses.document_loss.classification_loss`.
 
     Args:
         doc_logits: (B, C) outputs z of the debiased model.
-        bias_logits: (B, C) outputs w of the biased model; no gradient flows into them.
+        bias_logits: (B, C) outputs w of the biased model; they receive no gradient.
         head: ``multi-class`` or ``one-vs-rest``.
 
     Returns:

@@ -3,8 +3,8 @@ r"""Masked keyword reconstruction (MKR).
 .. math::
     L_{MKR}(\tilde x, v) = \sum_{i \in index(\tilde k)} L_{CE}(f_{tok}(\tilde x)_i, v_i)
 
-Section "Regularization via Keyword Masking" of the paper. The sum runs over the masked positions of one document;
-documents without a masked keyword contribute 0.
+Section "Regularization via Keyword Masking" of the paper. The sum runs over the masked positions of one document; a
+document without a masked keyword contributes 0.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def reconstruction_loss(
     Args:
         token_logits: (M, K) outputs of f_tok at the M masked positions of the batch only.
         keyword_labels: (M,) index v_i of the masked keyword among the K targets.
-        document_of_position: (M,) the document that each masked position belongs to.
+        document_of_position: (M,) document of each masked position.
         n_documents: B.
-        reduction: ``sum`` over a document's masked positions as in the paper, or their ``mean``.
+        reduction: ``sum`` over a document's masked positions, as in the paper, or ``mean``.
 
     Returns:
         (B,) losses, 0 for documents without a masked keyword (never NaN).

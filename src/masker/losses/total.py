@@ -22,8 +22,8 @@ def total_loss(
 
     Args:
         classification: (B,) L_CE.
-        keyword_term: (B,) L_MKR, or in the augmentation ablation L_CE(f_doc(x~), y); ``None`` where switched off.
-        entropy_term: (B,) L_MER; ``None`` where switched off.
+        keyword_term: (B,) L_MKR, or L_CE(f_doc(x~), y) in the augmentation ablation; ``None`` if off.
+        entropy_term: (B,) L_MER; ``None`` if off.
         lambda_mkr: Weight of the keyword term.
         lambda_mer: Weight of the entropy term.
     """

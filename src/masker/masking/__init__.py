@@ -1,1 +1,1 @@
-"""The two masked views of a document and the collator that makes them for a batch."""
+"""The two masked views of a document, and the collator that builds them for a batch."""

@@ -1,8 +1,8 @@
 """The collator: documents in, one padded batch with all views out.
 
-The rows of a batch are the B documents, then the keyword-masked views of those documents that have a masked keyword,
-then the context-masked views. One forward pass serves them all; ``document_of_row`` tells whose view a row is. Where
-context words are dropped instead of masked, those views are so much shorter that they make a batch of their own,
+The rows of a batch are the B documents, then the keyword-masked views of the documents that have a masked keyword, then
+the context-masked views. One forward pass serves them all; ``document_of_row`` gives the document of each row. If
+context words are dropped rather than masked, those views are so much shorter that they form a batch of their own:
 ``context_input_ids`` and so on.
 """
 
@@ -40,9 +40,9 @@ class Collator:
 
     Args:
         pad_id: Vocabulary id of the padding token.
-        special_ids: Ids that are no content of a document.
+        special_ids: Ids that are not content.
         views: The views to add; ``None`` gives the documents alone.
-        bias_logits: (N, C) outputs of a biased model for all documents; a batch gets those of its documents.
+        bias_logits: (N, C) outputs of a biased model for all documents; a batch gets those of its own.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Collator:
         self.epoch = 0
 
     def __call__(self, features: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Make the tensors of one batch from encoded documents (see :class:`masker.documents.encoding.Encoded`)."""
+        """The tensors of one batch from rows of :class:`masker.documents.encoding.Encoded`."""
         input_ids, attention_mask = pad_rows([feature["input_ids"] for feature in features], self.pad_id)
         batch = {"input_ids": input_ids, "attention_mask": attention_mask}
         if features[0].get("token_type_ids") is not None:
@@ -76,7 +76,7 @@ class Collator:
         return {name: torch.from_numpy(array) for name, array in {**batch, **extra}.items()}
 
     def content(self, input_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """(…, T) true where a position holds a token of the document, not a special or padding token."""
+        """(…, T) true at content tokens, false at special and padding tokens."""
         return ~np.isin(input_ids, self.special_ids)
 
     def _with_views(
@@ -95,7 +95,7 @@ class Collator:
             masked_ids, masked = mask_keywords(
                 input_ids, keyword_positions, keyword_draws, views.keyword_mask_prob, views.mask_id
             )
-            # A document with no masked keyword has x~ = x and contributes 0: its row would be wasted.
+            # A document without a masked keyword has x~ = x and contributes 0: its row would be wasted.
             owners = np.flatnonzero(masked.any(axis=1))
             n_keyword_rows = len(owners)
             ids.append(masked_ids[owners])
@@ -129,13 +129,13 @@ class Collator:
         rows = {name: values for name, values in batch.items() if name != "attention_mask"}
         short = drop_tokens(rows, dropped, batch["attention_mask"])
         inside = short["attention_mask"].astype(bool)
-        # RoBERTa numbers positions by which ids are padding, so padding must hold the padding id.
+        # RoBERTa derives position ids from the padding id, so padding must hold it.
         short["input_ids"] = np.where(inside, short["input_ids"], self.pad_id)
         return {f"context_{name}": values for name, values in short.items()}
 
 
 def pad_rows(rows: Sequence[npt.NDArray[np.int64]], value: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows as one (B, T) array, filled up with ``value`` on the right, and where they are (1) and are not (0)."""
+    """Pad rows with ``value`` on the right to one (B, T) array; also returns the (B, T) mask, 0 at padding."""
     if len(rows) == 1:
         row = np.array(rows[0], dtype=np.int64, ndmin=2)
         return row, np.ones_like(row)

@@ -1,8 +1,7 @@
-"""Random draws that depend on (seed, epoch, document) and on nothing else.
+"""Random draws that depend only on (seed, epoch, document).
 
-A counter-based generator (Philox) gives each document of each epoch its own stream. So masks are new in every epoch,
-yet the same whatever the batch a document falls into, the number of workers or processes, and whether a run was
-interrupted and resumed.
+A counter-based generator (Philox) gives each document of each epoch its own stream. Masks are new in every epoch, yet
+independent of the batch a document falls into, of the number of workers or processes, and of interruptions.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ def document_draws(
     Args:
         seed: Seed of the run.
         epoch: Epoch number.
-        rows: (B,) place of each document in the training set.
-        width: T, positions for which draws are wanted. A larger width extends a document's draws, it changes none.
-        streams: Independent draws for each position.
+        rows: (B,) index of each document in the training set.
+        width: T, positions to draw for. A larger width extends a document's draws and changes none.
+        streams: Independent draws per position.
 
     Returns:
         (streams, B, T) draws from [0, 1).

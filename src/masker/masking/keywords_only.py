@@ -1,4 +1,4 @@
-"""Documents reduced to their keywords: x^ with every context word left out, what a biased model sees."""
+"""Documents reduced to their keywords: x^ with all context dropped, the input of a biased model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from masker.keywords import KeywordSet
 
 
 def keywords_only(encoded: Encoded, keywords: KeywordSet, special_ids: Sequence[int]) -> Encoded:
-    """Keep the keywords and the special tokens of each row, in their order; a row without keywords becomes empty text.
+    """Keep the keywords and special tokens of each row, in order; a row without keywords becomes an empty text.
 
     Args:
-        encoded: Documents.
+        encoded: The documents.
         keywords: The keyword set.
-        special_ids: Ids that are no content of a document, such as the document token.
+        special_ids: Ids that are not content, such as that of the document token.
     """
     kept = [keywords.find(ids) | np.isin(ids, np.asarray(special_ids)) for ids in encoded.input_ids]
     types = encoded.token_type_ids

@@ -1,7 +1,7 @@
 """The two views of a document: x~ (keywords masked) and x^ (context masked).
 
-Both are element-wise on (B, T) arrays; ``uniform`` holds one draw from [0, 1) for each position, so that the same
-draws give the same view on every machine.
+Both work element-wise on (B, T) arrays. ``uniform`` holds one draw from [0, 1) per position, so the same draws give the
+same view on every machine.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ Flags = npt.NDArray[np.bool_]
 def mask_keywords(
     input_ids: Ids, keyword_positions: Flags, uniform: npt.NDArray[np.float64], keyword_mask_prob: float, mask_id: int
 ) -> tuple[Ids, Flags]:
-    """x~ = x − k~: each keyword position is replaced by the mask token with probability p, independently.
+    """x~ = x − k~: replace each keyword position by the mask token with probability p, independently.
 
     Args:
         input_ids: (B, T) the documents x.
-        keyword_positions: (B, T) true where a content token belongs to a keyword (the paper's k).
+        keyword_positions: (B, T) true at content tokens that belong to a keyword (the paper's k).
         uniform: (B, T) draws.
         keyword_mask_prob: p.
         mask_id: Vocabulary id of the mask token.
 
     Returns:
-        ``keyword_masked_ids`` (B, T) and the (B, T) flags of index(k~), the positions masked.
+        ``keyword_masked_ids`` (B, T), and (B, T) flags of index(k~), the masked positions.
     """
     masked = keyword_positions & (uniform < keyword_mask_prob)
     return np.where(masked, mask_id, input_ids), masked
@@ -40,41 +40,41 @@ def mask_context(
     context_mask_prob: float,
     mask_id: int,
 ) -> tuple[Ids, Flags]:
-    """x^ = x − c^: each context position (content that is no keyword) is masked with probability q, independently.
+    """x^ = x − c^: mask each context position (content that is not a keyword) with probability q, independently.
 
     Args:
         input_ids: (B, T) the documents x.
-        keyword_positions: (B, T) true where a content token belongs to a keyword.
+        keyword_positions: (B, T) true at content tokens that belong to a keyword.
         content: (B, T) false at special and padding tokens, which are never masked.
         uniform: (B, T) draws.
         context_mask_prob: q.
         mask_id: Vocabulary id of the mask token.
 
     Returns:
-        ``context_masked_ids`` (B, T) and the (B, T) flags of c^.
+        ``context_masked_ids`` (B, T), and (B, T) flags of c^.
     """
     masked = content & ~keyword_positions & (uniform < context_mask_prob)
     return np.where(masked, mask_id, input_ids), masked
 
 
 def drop_tokens(rows: dict[str, Ids], dropped: Flags, attention_mask: Ids) -> dict[str, Ids]:
-    """The other reading of x^ = x − c^: the tokens of c^ are left out and the rest moves together.
+    """The other reading of x^ = x − c^: drop the tokens of c^ and close the gaps.
 
-    The paper says of the context words both that they are "masked" and that they are "dropped". Without them a row is
-    about a tenth as long.
+    The paper says of the context words both that they are "masked" and that they are "dropped". Dropping them makes a
+    row about a tenth as long.
 
     Args:
         rows: (B, T) arrays to shorten alike, such as token ids and token types.
         dropped: (B, T) flags of c^.
-        attention_mask: (B, T) 0 at padding, which is left out as well.
+        attention_mask: (B, T) 0 at padding, which is dropped as well.
 
     Returns:
-        The same arrays and ``attention_mask``, (B, S) with S the length of the longest row that is left; where a row is
-        shorter, its padding holds whatever stood in places left out and is masked.
+        The shortened arrays and ``attention_mask``, (B, S) with S the length of the longest remaining row. Shorter rows
+        end in arbitrary dropped values, which the mask hides.
     """
     kept = attention_mask.astype(bool) & ~dropped
     lengths = kept.sum(axis=1)
-    # A stable sort by "left out" moves what is kept to the front, in its old order.
+    # A stable sort by "dropped" moves the kept tokens to the front without reordering them.
     order = np.argsort(~kept, axis=1, kind="stable")[:, : int(lengths.max())]
     short = {name: np.take_along_axis(values, order, axis=1) for name, values in rows.items()}
     short["attention_mask"] = (np.arange(order.shape[1]) < lengths[:, None]).astype(np.int64)

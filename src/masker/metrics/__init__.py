@@ -1,11 +1,11 @@
-"""Detection, classification and regression metrics, each with a bootstrap interval.
+"""Detection, classification and regression metrics, with bootstrap intervals.
 
-Pure functions of arrays; nothing here knows a model. Scores follow the package's one convention: higher = more
-out-of-distribution, and out-of-distribution is the positive class.
+Pure functions of arrays. A higher score means more out-of-distribution, and out-of-distribution is the positive class.
 """
 
 from masker.metrics.classification import accuracy, classification_report, expected_calibration_error, macro_f1
-from masker.metrics.detection import (
+from masker.metrics.intervals import Interval, binomial_interval, bootstrap
+from masker.metrics.ood_detection import (
     aupr,
     auroc,
     detection_accuracy,
@@ -14,7 +14,6 @@ from masker.metrics.detection import (
     fpr_at_tpr,
     tnr_at_tpr,
 )
-from masker.metrics.intervals import Interval, binomial_interval, bootstrap
 from masker.metrics.regression import mean_squared_error, pearson, regression_report, spearman
 from masker.metrics.roc import RocCurve, roc_curve
 from masker.metrics.selective import RiskCoverage, aurc, risk_coverage, selective_report

@@ -1,6 +1,6 @@
-"""How well a classifier names the class of in-distribution texts, and whether its confidence can be believed.
+"""Accuracy, macro F1 and calibration error on in-distribution texts.
 
-Paper: classification accuracy stands beside the detection metrics in its tables (it must not drop). Macro F1 and the
+Paper: its tables report accuracy next to the detection metrics, to show that it does not drop. Macro F1 and the
 calibration error are not in the paper.
 """
 
@@ -12,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.errors import ConfigError, DataError
-from masker.metrics.intervals import LEVEL, RESAMPLES, Interval, bootstrap
+from masker.labels import class_indices
+from masker.metrics.intervals import RESAMPLES, Interval, bootstrap
 from masker.metrics.vectors import FloatArray, IntArray, as_vector, check_same_length
 
 BINS = 15
 
 
 def accuracy(true: Sequence[str] | IntArray, predicted: Sequence[str] | IntArray) -> float:
-    r"""The share of rows whose predicted label is the true one.
+    r"""The share of rows with the right label.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} [\hat{y}_i = y_i]
 
@@ -35,9 +36,8 @@ def macro_f1(true: Sequence[str], predicted: Sequence[str], classes: Sequence[st
 
     .. math:: \frac{1}{|S|} \sum_{c \in S} \frac{2 \, TP_c}{2 \, TP_c + FP_c + FN_c}
 
-    ``S`` holds the classes that occur among the true or the predicted labels. A class in neither has no errors and no
-    successes; it is left out rather than counted as 0 or as 1. A class that is only ever predicted, or only ever
-    missed, counts as 0.
+    ``S`` holds the classes that occur among the true or the predicted labels; a class in neither is left out rather
+    than counted as 0 or as 1. A class that is only predicted, or always missed, counts as 0.
 
     Raises:
         DataError: The columns differ in length or are empty, or a label is not among ``classes``.
@@ -48,19 +48,19 @@ def macro_f1(true: Sequence[str], predicted: Sequence[str], classes: Sequence[st
 
 
 def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS) -> float:
-    r"""How far confidence is from accuracy, on average. 0 is perfectly calibrated.
+    r"""The mean gap between confidence and accuracy. 0 is perfect calibration.
 
     .. math:: \mathrm{ECE} = \sum_{b=1}^{B} \frac{|I_b|}{n}
               \left| \frac{1}{|I_b|} \sum_{i \in I_b} [\hat{y}_i = y_i]
               - \frac{1}{|I_b|} \sum_{i \in I_b} \hat{p}_i \right|
 
     with ``B`` bins of equal width; bin :math:`b` holds the rows with confidence in
-    :math:`\left( \frac{b-1}{B}, \frac{b}{B} \right]`, and confidence 0 goes to the first. Empty bins add nothing.
+    :math:`\left( \frac{b-1}{B}, \frac{b}{B} \right]`; confidence 0 goes to the first bin. Empty bins add nothing.
     Guo et al., *On Calibration of Modern Neural Networks*, 2017, section 2; not in the paper.
 
     Args:
-        confidence: Probability given to the predicted label, in [0, 1] (rounding of 1e-6 beyond is taken as the end).
-        correct: For each row, whether the prediction was right (booleans, or 0 and 1).
+        confidence: Probability of the predicted label, in [0, 1]; rounding errors of up to 1e-6 are clipped.
+        correct: Whether each prediction is right (booleans, or 0 and 1).
         bins: Number of bins ``B``.
 
     Raises:
@@ -70,9 +70,9 @@ def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike
     confidence_vector = _as_probability(confidence)
     correct_vector = as_vector(correct, "correct", finite=True)
     check_same_length(confidence=confidence_vector, correct=correct_vector)
-    wrong_kind = correct_vector[(correct_vector != 0.0) & (correct_vector != 1.0)]
-    if wrong_kind.size:
-        raise DataError(f"correct must hold booleans, or 0 and 1; received {wrong_kind[0]:g}. Pass predicted == true.")
+    not_boolean = correct_vector[(correct_vector != 0.0) & (correct_vector != 1.0)]
+    if not_boolean.size:
+        raise DataError(f"correct must hold booleans, or 0 and 1; received {not_boolean[0]:g}. Pass predicted == true.")
     return _calibration_error(confidence_vector, correct_vector, _bin_numbers(confidence_vector, bins), bins)
 
 
@@ -84,22 +84,18 @@ def classification_report(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    level: float = LEVEL,
-    bins: int = BINS,
 ) -> dict[str, Interval]:
-    """Compute accuracy, macro F1 and calibration error, each with a percentile bootstrap interval.
+    """Accuracy, macro F1 and calibration error, each with a 95 % bootstrap interval.
 
-    All three share the resamples. A resample that misses a class entirely averages F1 over the classes it has.
+    All three share the resamples. A resample without any row of a class averages F1 over the others.
 
     Args:
         true: True labels, one per row.
         predicted: Predicted labels, one per row.
-        confidence: Probability given to the predicted label, one per row.
-        classes: The labels the model knows.
-        resamples: How many times to draw.
-        seed: Seed of the draws.
-        level: Share of the resampled values inside each interval.
-        bins: Number of bins of the calibration error.
+        confidence: Probability of the predicted label, one per row.
+        classes: The classes of the model.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the resampling.
 
     Returns:
         ``accuracy``, ``macro_f1`` and ``ece``.
@@ -113,31 +109,30 @@ def classification_report(
     check_same_length(true=true, predicted=predicted, confidence=probability)
     true_codes, predicted_codes = _encode(true, predicted, classes)
     correct = (true_codes == predicted_codes).astype(np.float64)
-    bin_numbers = _bin_numbers(probability, bins)
+    bin_numbers = _bin_numbers(probability, BINS)
 
     def f1(rows: IntArray) -> float:
         return _macro_f1(true_codes[rows], predicted_codes[rows], len(classes))
 
     def ece(rows: IntArray) -> float:
-        return _calibration_error(probability[rows], correct[rows], bin_numbers[rows], bins)
+        return _calibration_error(probability[rows], correct[rows], bin_numbers[rows], BINS)
 
     statistics = {"accuracy": lambda rows: float(correct[rows].mean()), "macro_f1": f1, "ece": ece}
     return {
-        name: bootstrap(statistic, len(true), resamples=resamples, seed=seed, level=level)
-        for name, statistic in statistics.items()
+        name: bootstrap(statistic, len(true), resamples=resamples, seed=seed) for name, statistic in statistics.items()
     }
 
 
 def _macro_f1(true_codes: IntArray, predicted_codes: IntArray, class_count: int) -> float:
     hits = np.bincount(true_codes[true_codes == predicted_codes], minlength=class_count)
-    # 2 TP + FP + FN is how often a class is true plus how often it is predicted
+    # 2 TP + FP + FN = times the class is true + times it is predicted
     mentions = np.bincount(true_codes, minlength=class_count) + np.bincount(predicted_codes, minlength=class_count)
     present = mentions > 0
     return float(np.mean(2.0 * hits[present] / mentions[present]))
 
 
 def _calibration_error(confidence: FloatArray, correct: FloatArray, bin_numbers: IntArray, bins: int) -> float:
-    # |I_b| / n * |mean - mean| is |sum - sum| / n
+    # |I_b| / n * |mean - mean| = |sum - sum| / n
     surplus = np.bincount(bin_numbers, weights=correct - confidence, minlength=bins)
     return float(np.abs(surplus).sum()) / confidence.size
 
@@ -161,27 +156,24 @@ def _as_probability(confidence: npt.ArrayLike) -> FloatArray:
 
 
 def _encode(true: Sequence[str], predicted: Sequence[str], classes: Sequence[str]) -> tuple[IntArray, IntArray]:
-    codes = {label: code for code, label in enumerate(classes)}
-    if len(codes) != len(classes):
+    known = set(classes)
+    if len(known) != len(classes):
         repeated = {label for label in classes if list(classes).count(label) > 1}
         raise DataError(f"classes must be distinct; received more than once: {_listing(repeated)}. Drop the repeats.")
-    unknown = set(true) - codes.keys()
+    unknown = set(true) - known
     if unknown:
         rows = sum(label in unknown for label in true)
         raise DataError(
-            f"true labels must be among the model's {len(codes)} classes; received {rows} rows labelled "
-            f"{_listing(unknown)}. Rows of classes the model never saw are out-of-distribution: pass them with --ood."
+            f"true labels must be among the model's {len(known)} classes; received {rows} rows labelled "
+            f"{_listing(unknown)}. Texts of other classes are out-of-distribution: pass them with --ood."
         )
-    unknown = set(predicted) - codes.keys()
+    unknown = set(predicted) - known
     if unknown:
         raise DataError(
-            f"predicted labels must be among the model's {len(codes)} classes; received {_listing(unknown)}. "
-            "Pass the model's own labels as classes, and its labels before any rejection."
+            f"predicted labels must be among the model's {len(known)} classes; received {_listing(unknown)}. "
+            "Pass the model's classes, and its labels before any rejection."
         )
-    return (
-        np.fromiter((codes[label] for label in true), dtype=np.int64, count=len(true)),
-        np.fromiter((codes[label] for label in predicted), dtype=np.int64, count=len(predicted)),
-    )
+    return class_indices(true, classes), class_indices(predicted, classes)
 
 
 def _listing(labels: Iterable[str], most: int = 5) -> str:

@@ -1,11 +1,11 @@
-r"""A number with its uncertainty: by the percentile bootstrap, or exactly for a share of independent rows.
+r"""Confidence intervals: the percentile bootstrap, and the exact interval of a proportion.
 
 Draw ``n`` rows with replacement, recompute the statistic, repeat ``resamples`` times; the interval of level
-:math:`1 - \alpha` lies between the :math:`\alpha / 2` and :math:`1 - \alpha / 2` quantiles of what came out
+:math:`1 - \alpha` runs from the :math:`\alpha / 2` to the :math:`1 - \alpha / 2` quantile of the resampled values
 (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
 
-The interval speaks of the rows of the test set only: how much the number would move with other rows from the same
-source. It does not speak of other training runs; the paper averages three of those, which is a different spread.
+The interval covers the sampling of the test set only: how much the number would change with other rows from the same
+source. It does not cover the variation between training runs; the paper averages three runs, a different spread.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Interval:
     """A point estimate and its interval.
 
     Attributes:
-        value: The statistic on the rows as given, not the mean over resamples.
-        low: Lower end. A biased statistic (a maximum over thresholds, say) may put it above ``value``.
+        value: The statistic on all rows, not the mean over resamples.
+        low: Lower end. A biased statistic, such as a maximum over thresholds, can put it above ``value``.
         high: Upper end.
     """
 
@@ -37,7 +37,6 @@ class Interval:
     high: float
 
     def as_dict(self) -> dict[str, float]:
-        """Return ``{"value": ..., "low": ..., "high": ...}``, plain floats ready for JSON."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
@@ -51,14 +50,14 @@ def bootstrap(
 ) -> Interval:
     """Bootstrap any statistic of ``n`` rows.
 
-    Two calls with the same ``n``, ``resamples`` and ``seed`` see the same resamples, so several statistics of one
-    table can be bootstrapped one after the other and remain comparable.
+    Calls with the same ``n``, ``resamples`` and ``seed`` draw the same resamples, so several statistics of one table
+    remain comparable.
 
     Args:
         statistic: Maps row indices (repeats allowed) to a finite number, e.g. ``lambda rows: correct[rows].mean()``.
-        n: How many rows there are.
-        resamples: How many times to draw.
-        seed: Seed of the draws.
+        n: Number of rows.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the resampling.
         level: Share of the resampled statistics inside the interval, e.g. 0.95.
 
     Returns:
@@ -66,7 +65,7 @@ def bootstrap(
 
     Raises:
         ConfigError: ``resamples``, ``seed`` or ``level`` is out of range.
-        DataError: ``n`` is below 1, or the statistic came out NaN or infinite.
+        DataError: ``n`` is below 1, or the statistic is NaN or infinite.
     """
     generator = resampling_generator(resamples=resamples, seed=seed, level=level)
     if n < 1:
@@ -76,8 +75,8 @@ def bootstrap(
     return percentile_interval(value, samples, level)
 
 
-def percentile_interval(value: float, samples: FloatArray, level: float) -> Interval:
-    """Join a point estimate with the central ``level`` of its resampled values (linear between order statistics).
+def percentile_interval(value: float, samples: FloatArray, level: float = LEVEL) -> Interval:
+    """A point estimate with the central ``level`` of its resampled values (linear between order statistics).
 
     Raises:
         DataError: The value or a resampled value is NaN or infinite.
@@ -93,7 +92,7 @@ def percentile_interval(value: float, samples: FloatArray, level: float) -> Inte
 
 
 def binomial_interval(hits: int, n: int, *, level: float = LEVEL) -> Interval:
-    """A share of ``n`` independent rows with its exact interval (Clopper and Pearson 1934).
+    """A proportion of ``n`` independent rows with its exact interval (Clopper and Pearson 1934).
 
     Raises:
         DataError: ``n`` is below 1 or ``hits`` is not between 0 and ``n``.
@@ -101,13 +100,13 @@ def binomial_interval(hits: int, n: int, *, level: float = LEVEL) -> Interval:
     from scipy.stats import binomtest
 
     if n < 1 or not 0 <= hits <= n:
-        raise DataError(f"hits must be between 0 and n, and n at least 1; received {hits} of {n}.")
+        raise DataError(f"hits must be between 0 and n, and n at least 1; received {hits} of {n}. Check the counts.")
     found = binomtest(hits, n).proportion_ci(level, method="exact")
     return Interval(value=hits / n, low=float(found.low), high=float(found.high))
 
 
-def resampling_generator(*, resamples: int, seed: int, level: float) -> np.random.Generator:
-    """Check the three settings of a bootstrap and return its random generator.
+def resampling_generator(*, resamples: int, seed: int, level: float = LEVEL) -> np.random.Generator:
+    """Check the settings of a bootstrap and return its random generator.
 
     Raises:
         ConfigError: A setting is out of range.

@@ -1,15 +1,17 @@
-"""How well predicted numbers follow the true ones.
+"""Correlation and squared error of predicted numbers.
 
 Paper: Pearson correlation, for STS-B across genres (cross-domain tables). Spearman correlation and mean squared error
-are not in the paper; the first is usual for STS-B, the second is what training minimises.
+are not in the paper; the former is usual for STS-B, the latter is the training loss.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
-from masker.metrics.intervals import LEVEL, RESAMPLES, Interval, bootstrap
+from masker.metrics.intervals import RESAMPLES, Interval, bootstrap
 from masker.metrics.vectors import FloatArray, IntArray, as_vector, check_same_length
 
 
@@ -19,11 +21,11 @@ def pearson(true: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     .. math:: r = \frac{\sum_i (y_i - \bar{y}) (\hat{y}_i - \bar{\hat{y}})}
               {\sqrt{\sum_i (y_i - \bar{y})^2} \sqrt{\sum_i (\hat{y}_i - \bar{\hat{y}})^2}}
 
-    Deviation: where either column is constant the fraction is 0 / 0. The result is then 0.0, "no linear relation
-    shown", because NaN has no place in a JSON file; a collapsed model that always predicts one number scores 0.
+    Deviation: if either column is constant, the fraction is 0 / 0 and the result is 0.0, since JSON has no NaN. A
+    collapsed model that always predicts the same number scores 0.
 
     Raises:
-        DataError: The columns differ in length, are empty, or hold NaN or infinities.
+        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
     return _pearson(*_columns(true, predicted))
 
@@ -33,13 +35,12 @@ def spearman(true: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
 
     .. math:: \rho = r(\mathrm{rank}(y), \mathrm{rank}(\hat{y}))
 
-    Equal values share the mean of the ranks they cover. 0.0 where either column is constant, as for :func:`pearson`.
+    Ties share their mean rank. 0.0 if either column is constant, as in :func:`pearson`.
 
     Raises:
-        DataError: The columns differ in length, are empty, or hold NaN or infinities.
+        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
-    y, y_hat = _columns(true, predicted)
-    return _pearson(_mean_ranks(_places(y)), _mean_ranks(_places(y_hat)))
+    return _spearman(*_columns(true, predicted))
 
 
 def mean_squared_error(true: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
@@ -48,7 +49,7 @@ def mean_squared_error(true: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     .. math:: \frac{1}{n} \sum_{i=1}^{n} (y_i - \hat{y}_i)^2
 
     Raises:
-        DataError: The columns differ in length, are empty, or hold NaN or infinities.
+        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
     y, y_hat = _columns(true, predicted)
     return float(np.mean((y - y_hat) ** 2))
@@ -60,41 +61,33 @@ def regression_report(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    level: float = LEVEL,
 ) -> dict[str, Interval]:
-    """Compute both correlations and the mean squared error, each with a percentile bootstrap interval.
+    """Both correlations and the mean squared error, each with a 95 % bootstrap interval.
 
-    All three share the resamples. A resample in which a column is constant counts with correlation 0.0.
+    All three share the resamples. A resample with a constant column has correlation 0.0.
 
     Args:
         true: True numbers, one per row.
         predicted: Predicted numbers, one per row.
-        resamples: How many times to draw.
-        seed: Seed of the draws.
-        level: Share of the resampled values inside each interval.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the resampling.
 
     Returns:
         ``pearson``, ``spearman`` and ``mse``.
 
     Raises:
-        ConfigError: ``resamples``, ``seed`` or ``level`` is out of range.
-        DataError: The columns differ in length, are empty, or hold NaN or infinities.
+        ConfigError: ``resamples`` or ``seed`` is out of range.
+        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
     y, y_hat = _columns(true, predicted)
-    y_places, y_hat_places = _places(y), _places(y_hat)
     squared_errors = (y - y_hat) ** 2
-
-    def rank_correlation(rows: IntArray) -> float:
-        return _pearson(_mean_ranks(y_places[rows]), _mean_ranks(y_hat_places[rows]))
-
-    statistics = {
+    statistics: dict[str, Callable[[IntArray], float]] = {
         "pearson": lambda rows: _pearson(y[rows], y_hat[rows]),
-        "spearman": rank_correlation,
+        "spearman": lambda rows: _spearman(y[rows], y_hat[rows]),
         "mse": lambda rows: float(squared_errors[rows].mean()),
     }
     return {
-        name: bootstrap(statistic, y.size, resamples=resamples, seed=seed, level=level)
-        for name, statistic in statistics.items()
+        name: bootstrap(statistic, y.size, resamples=resamples, seed=seed) for name, statistic in statistics.items()
     }
 
 
@@ -110,24 +103,17 @@ def _pearson(y: FloatArray, y_hat: FloatArray) -> float:
     return float(np.clip(np.dot(*directions), -1.0, 1.0))
 
 
+def _spearman(y: FloatArray, y_hat: FloatArray) -> float:
+    from scipy.stats import rankdata
+
+    return _pearson(rankdata(y), rankdata(y_hat))
+
+
 def _direction(column: FloatArray) -> FloatArray:
-    """Return the column centred and scaled to length 1; all zeros if it is constant."""
-    if column.min() == column.max():  # not a test on the variance: rounding of the mean would hide a constant
+    """The column centred and scaled to length 1; all zeros if it is constant."""
+    if column.min() == column.max():  # the variance of a constant need not be 0: the mean is rounded
         return np.zeros_like(column)
-    scaled = column / np.abs(column).max()  # so that squares neither overflow nor vanish
+    scaled = column / np.abs(column).max()  # squares must neither overflow nor underflow
     centred = scaled - scaled.mean()
     length = float(np.linalg.norm(centred))
     return centred / length if length > 0.0 else np.zeros_like(column)
-
-
-def _places(column: FloatArray) -> IntArray:
-    """Return each value's place among the distinct values, ascending from 0."""
-    return np.unique(column, return_inverse=True)[1].astype(np.int64)
-
-
-def _mean_ranks(places: IntArray) -> FloatArray:
-    """Return ranks from 1, ties sharing their mean; from places, so that resamples need no sort."""
-    counts = np.bincount(places)
-    last = np.cumsum(counts)
-    middle: FloatArray = last - (counts - 1) / 2.0
-    return middle[places]

@@ -1,15 +1,15 @@
-"""The ROC curve that all detection metrics read, as exact counts.
+"""The ROC curve behind all detection metrics, as exact counts.
 
-Sign convention, here and everywhere in the package: a higher score means more out-of-distribution (OOD), and OOD is
-the positive class. At threshold ``t`` every text with ``score >= t`` is flagged as OOD, so
+Sign convention throughout the package: a higher score means more out-of-distribution (OOD), and OOD is the positive
+class. At threshold ``t`` every text with ``score >= t`` is flagged as OOD, so
 
 * TP = flagged OOD texts, FP = flagged in-distribution (ID) texts,
 * TPR = TP / (number of OOD texts), FPR = FP / (number of ID texts), TNR = 1 - FPR, FNR = 1 - TPR.
 
 Paper: appendix, "Evaluation Metrics".
 
-Deviation: the paper does not say which class it calls positive. For the other reading (ID positive) hand a metric
-``(-ood_scores, -id_scores)``: AUROC, EER and detection accuracy do not change, the remaining ones do.
+Deviation: the paper does not say which class is positive. For the other reading (ID positive) pass a metric
+``(-ood_scores, -id_scores)``: AUROC, EER and detection accuracy do not change, the others do.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class RocCurve:
     """One point per distinct score, from "flag nothing" to "flag everything".
 
     Attributes:
-        thresholds: Descending; the first is infinity and stands for flagging nothing. Shape ``(K + 1,)``.
-        false_positives: ID texts flagged at each threshold, from 0 up to their number. Shape ``(K + 1,)``.
-        true_positives: OOD texts flagged at each threshold, from 0 up to their number. Shape ``(K + 1,)``.
+        thresholds: Descending; the first is infinity, which flags nothing. Shape ``(K + 1,)``.
+        false_positives: Number of ID texts flagged at each threshold, ascending from 0. Shape ``(K + 1,)``.
+        true_positives: Number of OOD texts flagged at each threshold, ascending from 0. Shape ``(K + 1,)``.
     """
 
     thresholds: FloatArray
@@ -38,22 +38,18 @@ class RocCurve:
 
     @property
     def id_count(self) -> int:
-        """Number of ID texts."""
         return int(self.false_positives[-1])
 
     @property
     def ood_count(self) -> int:
-        """Number of OOD texts."""
         return int(self.true_positives[-1])
 
     @property
     def fpr(self) -> FloatArray:
-        """False positive rate at each threshold."""
         return self.false_positives / self.id_count
 
     @property
     def tpr(self) -> FloatArray:
-        """True positive rate at each threshold."""
         return self.true_positives / self.ood_count
 
 
@@ -61,13 +57,13 @@ class RocCurve:
 class RankedScores:
     """Two samples of scores, sorted together once.
 
-    Keeping each text's place in the common order makes the curve of any resample a count and a running sum, with no
-    further sorting; that is what keeps the bootstrap cheap.
+    The rank of each text in the common order turns the curve of a resample into a count and a running sum, without
+    another sort, which keeps the bootstrap cheap.
 
     Attributes:
         scores: The ``K`` distinct scores, descending.
-        id_ranks: For each ID text, the index of its score in ``scores``.
-        ood_ranks: For each OOD text, the index of its score in ``scores``.
+        id_ranks: Index of each ID text's score in ``scores``.
+        ood_ranks: Index of each OOD text's score in ``scores``.
     """
 
     scores: FloatArray
@@ -79,7 +75,7 @@ class RankedScores:
         """Check and sort two 1-D arrays of scores.
 
         Raises:
-            DataError: An array is empty, not one-dimensional, or holds NaN.
+            DataError: An array is empty, not one-dimensional, or contains NaN.
         """
         id_vector = as_vector(id_scores, "id_scores")
         ood_vector = as_vector(ood_scores, "ood_scores")
@@ -88,9 +84,9 @@ class RankedScores:
         return cls(ascending[::-1], ranks[: id_vector.size], ranks[id_vector.size :])
 
     def curve(self, id_rows: IntArray | None = None, ood_rows: IntArray | None = None) -> RocCurve:
-        """Return the ROC curve of all texts, or of the given rows of each sample (repeats allowed).
+        """The ROC curve of all texts, or of the given rows of each sample (repeats allowed).
 
-        With rows given, a threshold that none of them reaches repeats the point before it; no metric notices.
+        A threshold that no given row has repeats the point before it, which changes no metric.
         """
         id_ranks = self.id_ranks if id_rows is None else self.id_ranks[id_rows]
         ood_ranks = self.ood_ranks if ood_rows is None else self.ood_ranks[ood_rows]
@@ -107,13 +103,13 @@ class RankedScores:
 
 
 def roc_curve(id_scores: npt.ArrayLike, ood_scores: npt.ArrayLike) -> RocCurve:
-    """Return the ROC curve of a detector from its scores on ID and on OOD texts.
+    """The ROC curve of a detector from its scores on ID and OOD texts.
 
     Args:
         id_scores: Scores of in-distribution texts, higher = more OOD. Shape ``(n,)``.
         ood_scores: Scores of out-of-distribution texts. Shape ``(m,)``.
 
     Raises:
-        DataError: An array is empty, not one-dimensional, or holds NaN.
+        DataError: An array is empty, not one-dimensional, or contains NaN.
     """
     return RankedScores.of(id_scores, ood_scores).curve()

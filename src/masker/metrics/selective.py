@@ -1,15 +1,15 @@
-r"""Selective classification: how wrong a classifier is on the texts it does not leave to others.
+r"""Selective classification: the error rate of a classifier that may abstain.
 
-Sort the texts from the most to the least certain. Answering only the first :math:`k` of :math:`n` covers
-:math:`k / n` of them at the risk
+Sort the texts from the most to the least certain. Answering only the first :math:`k` of :math:`n` gives coverage
+:math:`k / n` and risk
 
 .. math:: r_k = \frac{1}{k} \sum_{i=1}^{k} [\hat{y}_i \ne y_i], \qquad
           \mathrm{AURC} = \frac{1}{n} \sum_{k=1}^{n} r_k
 
 (Geifman and El-Yaniv, *Selective Classification for Deep Neural Networks*, 2017; Geifman et al., *Bias-Reduced
-Uncertainty Estimation for Deep Neural Classifiers*, 2019). AURC is 0 for a classifier without errors and equals the
-error rate, on average, when certainty says nothing. Equally certain texts are taken in random order: each counts with
-the mean error of its group, so the result does not depend on the order of the rows. Not in the paper.
+Uncertainty Estimation for Deep Neural Classifiers*, 2019). AURC is 0 for a classifier without errors and, on average,
+the error rate if certainty carries no information. Ties are taken in random order: each text counts with the mean error
+of its group, so the result does not depend on the order of the rows. Not in the paper.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.errors import ConfigError
-from masker.metrics.intervals import LEVEL, RESAMPLES, Interval, bootstrap
+from masker.metrics.intervals import RESAMPLES, Interval, bootstrap
 from masker.metrics.vectors import FloatArray, IntArray, as_vector, check_same_length
 
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverage:
-    """The curve, from the most certain text alone to all of them.
+    """The risk-coverage curve, from the most certain text alone to all texts.
 
     Attributes:
         coverage: Share of texts answered, ascending. Shape ``(n,)``.
-        risk: Share of wrong answers among them. Shape ``(n,)``.
+        risk: Share of those answered wrongly. Shape ``(n,)``.
     """
 
     coverage: FloatArray
@@ -42,10 +42,10 @@ class RiskCoverage:
         return float(self.risk.mean())
 
     def thinned(self, points: int) -> list[list[float]]:
-        """At most so many ``[coverage, risk]`` pairs, evenly spread over the coverage, the last one at 1.
+        """At most ``points`` pairs ``[coverage, risk]``, evenly spaced in coverage; the last has coverage 1.
 
         Raises:
-            ConfigError: Fewer than one point is asked for.
+            ConfigError: ``points`` is below 1.
         """
         if points < 1:
             raise ConfigError(f"points must be at least 1; received {points}. Use 100 for a smooth curve.")
@@ -55,14 +55,14 @@ class RiskCoverage:
 
 
 def risk_coverage(uncertainty: npt.ArrayLike, wrong: npt.ArrayLike) -> RiskCoverage:
-    """Return the risk-coverage curve.
+    """The risk-coverage curve.
 
     Args:
-        uncertainty: One number per text, higher = given up earlier: 1 - confidence, or an OOD score. Shape ``(n,)``.
+        uncertainty: 1 - confidence, or an OOD score; the highest are rejected first. Shape ``(n,)``.
         wrong: Whether the answer is wrong (booleans, or 0 and 1). Shape ``(n,)``.
 
     Raises:
-        DataError: The columns differ in length, are empty, or hold NaN.
+        DataError: The columns differ in length, are empty, or contain NaN.
     """
     doubt, errors = as_vector(uncertainty, "uncertainty"), as_vector(wrong, "wrong", finite=True)
     check_same_length(uncertainty=doubt, wrong=errors)
@@ -70,7 +70,7 @@ def risk_coverage(uncertainty: npt.ArrayLike, wrong: npt.ArrayLike) -> RiskCover
 
 
 def aurc(uncertainty: npt.ArrayLike, wrong: npt.ArrayLike) -> float:
-    """Area under the risk-coverage curve; the lower the better."""
+    """Area under the risk-coverage curve. Lower is better."""
     return risk_coverage(uncertainty, wrong).area
 
 
@@ -80,21 +80,20 @@ def selective_report(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    level: float = LEVEL,
 ) -> tuple[Interval, RiskCoverage]:
-    """AURC with a percentile bootstrap interval, and the curve itself."""
+    """AURC with a 95 % bootstrap interval, and the curve itself."""
     curve = risk_coverage(uncertainty, wrong)
     doubt, errors = as_vector(uncertainty, "uncertainty"), as_vector(wrong, "wrong")
 
     def area(rows: IntArray) -> float:
         return _curve(doubt[rows], errors[rows]).area
 
-    return bootstrap(area, doubt.size, resamples=resamples, seed=seed, level=level), curve
+    return bootstrap(area, doubt.size, resamples=resamples, seed=seed), curve
 
 
 def _curve(doubt: FloatArray, errors: FloatArray) -> RiskCoverage:
     _, group = np.unique(doubt, return_inverse=True)
     sizes = np.bincount(group)
-    expected = np.repeat(np.bincount(group, weights=errors) / sizes, sizes)  # in the order of ascending doubt
+    expected = np.repeat(np.bincount(group, weights=errors) / sizes, sizes)  # by ascending doubt
     answered = np.arange(1, doubt.size + 1)
     return RiskCoverage(answered / doubt.size, np.cumsum(expected) / answered)

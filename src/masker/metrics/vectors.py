@@ -1,4 +1,4 @@
-"""The one-dimensional arrays every metric takes, checked once and with one wording."""
+"""Checks of the one-dimensional arrays that metrics take."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ IntArray = npt.NDArray[np.int64]
 
 
 def as_vector(values: npt.ArrayLike, name: str, *, finite: bool = False) -> FloatArray:
-    """Return ``values`` as a non-empty 1-D float64 array.
+    """``values`` as a non-empty 1-D float64 array.
 
     Args:
         values: A list, an array or a CPU tensor of numbers.
-        name: The parameter's name, for the error message.
-        finite: Also refuse infinities. Without it they pass: a score may well be infinite and still be ordered.
+        name: The parameter's name, for error messages.
+        finite: Also refuse infinities, which are fine where only the order matters.
 
     Raises:
-        DataError: The values are not numbers, not one-dimensional, empty, NaN, or infinite where that is refused.
+        DataError: The values are not numbers, not one-dimensional, empty, NaN, or infinite with ``finite``.
     """
     try:
         vector = np.asarray(values, dtype=np.float64)
@@ -42,13 +42,13 @@ def as_vector(values: npt.ArrayLike, name: str, *, finite: bool = False) -> Floa
         what = "NaN or infinite values" if finite else "NaN"
         raise DataError(
             f"{name} must not contain {what}; received {int(refused.sum())} among {vector.size} numbers, the first at "
-            f"position {int(refused.argmax())}. Look at those rows and the model's output for them, or drop them."
+            f"position {int(refused.argmax())}. Check the model's output for those rows, or drop them."
         )
     return vector
 
 
 def check_same_length(**columns: Sized) -> None:
-    """Raise when the named columns do not all have the same number of rows, or have none.
+    """Raise unless all named columns have the same number of rows, at least one.
 
     Raises:
         DataError: The lengths differ, or all are zero.

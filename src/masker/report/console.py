@@ -1,4 +1,4 @@
-"""Tables on the console. They go to stdout: they are what the user asked for."""
+"""Tables and summaries on stdout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from masker.keywords import KeywordSet
 
-#: Figures of a detection report in the order of the paper's tables, with a heading each.
+#: Headings of the detection figures, in the order of the paper's tables.
 DETECTION_COLUMNS = {
     "auroc": "AUROC ↑",
     "eer": "EER ↓",
@@ -23,37 +23,38 @@ DETECTION_COLUMNS = {
 
 
 def console() -> Console:
-    """A console that does not cut tables short when stdout is a file or a pipe."""
+    """A console on stdout; at least 120 columns wide if that is a file or a pipe, so tables are not cut."""
     width = shutil.get_terminal_size().columns
     output = Console(highlight=False)
     return output if output.is_terminal else Console(highlight=False, width=max(width, 120))
 
 
 def print_training(summary: Any) -> None:
-    """What a training run made, and what to do with it."""
-    classifier = summary.classifier
+    """Print the result of a training run, and a command to try it."""
+    model = summary.model
     out = console()
-    name, value = next(iter(classifier.validation_.items()))
+    name, value = next(iter(model.validation.items()))
     out.print(f"trained on {summary.documents} documents in {summary.seconds:.0f} s; validation {name} {value:.3f}")
     if summary.skipped:
-        out.print(f"left out {summary.skipped} rows without text or label")
-    if classifier.keywords_ is not None:
-        shown = ", ".join(classifier.keywords_.words[:12])
-        out.print(f"{len(classifier.keywords_)} keywords ({classifier.keywords_.source}): {shown} …", markup=False)
-    if classifier.threshold_ is not None:
-        out.print(_promise(classifier.detection_), soft_wrap=True)
-        out.print(_rule({**classifier.detection_, "threshold": classifier.threshold_}))
+        out.print(f"skipped {summary.skipped} rows without text or label")
+    if model.keywords is not None:
+        shown = ", ".join(model.keywords.words[:12])
+        out.print(f"{len(model.keywords)} keywords ({model.keywords.source}): {shown} …", markup=False)
+    if model.detector is not None:
+        report = model.detection_report()
+        out.print(_promise(report), soft_wrap=True)
+        out.print(_rule({**report, "threshold": model.detector.calibration.threshold}), soft_wrap=True)
     if summary.trade_off is not None:
         _print_trade_off(summary.trade_off)
-    out.print(f"model: {summary.folder}", soft_wrap=True)
-    out.print(f"try:   echo 'some text' | masker predict {summary.folder} -", soft_wrap=True)
+    out.print(f"model: {summary.folder}", soft_wrap=True, markup=False)
+    out.print(f"try:   echo 'some text' | masker predict {summary.folder} -", soft_wrap=True, markup=False)
 
 
 def print_evaluation(report: dict[str, Any]) -> None:
-    """One table for the test set, one for each kind of out-of-distribution text."""
+    """Print one table for the test set and one for the out-of-distribution sets."""
     out = console()
     kind = "regression" if "regression" in report else "classification"
-    table = Table(title=f"{report['test']} ({report['documents']} documents)")
+    table = Table(title=escape(f"{report['test']} ({report['documents']} documents)"))
     for heading in ("figure", "value", "95 % interval"):
         table.add_column(heading, justify="left" if heading == "figure" else "right")
     for name, figure in report[kind].items():
@@ -75,43 +76,43 @@ def print_evaluation(report: dict[str, Any]) -> None:
         detection.add_column(heading, justify="right")
     for name, figures in report["ood"].items():
         cells = [_percent(figures[key]) for key in DETECTION_COLUMNS]
-        detection.add_row(name, str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
+        detection.add_row(escape(name), str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
     out.print(detection)
 
 
 def print_calibration(report: dict[str, Any]) -> None:
-    """What a calibration found."""
+    """Print the result of a calibration."""
     out = console()
-    out.print(f"calibrated on {report['documents']} documents of {report['data']}", soft_wrap=True)
+    out.print(f"calibrated on {report['documents']} documents of {report['data']}", soft_wrap=True, markup=False)
     out.print(_promise(report), soft_wrap=True)
-    out.print(_rule(report))
-    kept = "" if report["labelled"] else ", as before: the documents have no labels"
-    out.print(f"confidence is scaled by the temperature {report['temperature']:.3g}{kept}")
+    out.print(_rule(report), soft_wrap=True)
+    kept = "" if report["labelled"] else ", unchanged because the documents have no labels"
+    out.print(f"confidence temperature {report['temperature']:.3g}{kept}")
     if report["trade_off"] is not None:
         _print_trade_off(report["trade_off"])
-    out.print(f"model: {report['model']}", soft_wrap=True)
+    out.print(f"model: {report['model']}", soft_wrap=True, markup=False)
 
 
 def _rule(detection: dict[str, Any]) -> str:
-    rule = f"a text is out-of-distribution when its ood_score exceeds {detection['threshold']:.4g}"
+    rule = f"a text is out-of-distribution if its ood_score exceeds {detection['threshold']:.4g}"
     own = sum(detection["by_class"])
-    return rule + (f", or the threshold of its predicted class where that has one ({own} have)" if own else "")
+    return rule + (f", or the threshold of its predicted class ({own} classes have their own)" if own else "")
 
 
 def _promise(detection: dict[str, Any]) -> str:
     members = list((detection["auto"] or {}).get("offsets", {}))
     made_of = f" ({' guarded by '.join(members)})" if detection["score"] == "auto" and members else ""
     if detection["promised"] is None:
-        return f"score {detection['score']}{made_of}; its threshold is given, and no rate of false alarms is promised"
+        return f"score {detection['score']}{made_of}; its threshold was given, so no false-alarm rate is promised"
     return (
-        f"score {detection['score']}{made_of}; at most {100 * detection['promised']:.3g} % of texts of its classes are "
-        f"rejected, by {detection['held_out']} held-out documents"
-        + ("" if detection["separate"] else " that also chose the model")
+        f"score {detection['score']}{made_of}; rejects at most {100 * detection['promised']:.3g} % of in-distribution "
+        f"texts, calibrated by {detection['held_out']} held-out documents"
+        + ("" if detection["separate"] else ", which also selected the model")
     )
 
 
 def _print_trade_off(rows: list[dict[str, Any]]) -> None:
-    table = Table(title="what a false-alarm rate catches of the examples (%, with 95 % interval)")
+    table = Table(title="examples detected at each false-alarm rate (%, with 95 % interval)")
     for heading in ("false alarms", "threshold", "detected", ""):
         table.add_column(heading, justify="right")
     for row in rows:
@@ -127,7 +128,7 @@ def _percent(figure: dict[str, float]) -> str:
 
 
 def print_keywords(keywords: KeywordSet) -> None:
-    """A ranked table."""
+    """Print the keywords as a ranked table."""
     table = Table(title=f"{len(keywords)} keywords ({keywords.source})")
     table.add_column("rank", justify="right")
     table.add_column("keyword")

@@ -17,9 +17,9 @@ def print_demo(result: DemoResult) -> None:
     data, masker = result.data, result.models["masker"]
     classes = ", ".join(data.train.class_names)
     out.print(f"\n[bold]{len(data.train)} documents of {len(data.train.class_names)} classes[/]: {classes}")
-    if masker.keywords_ is not None:
-        words = ", ".join(masker.keywords_.words)
-        out.print(f"[bold]{len(masker.keywords_)} keywords[/] the vanilla model attends to most: {escape(words)}\n")
+    if masker.keywords is not None:
+        words = ", ".join(masker.keywords.words)
+        out.print(f"[bold]{len(masker.keywords)} keywords[/] the vanilla model attends to most: {escape(words)}\n")
 
     table = Table(title="20 Newsgroups, 25 % of the classes known (all figures in %)")
     table.add_column("OOD set")

@@ -1,15 +1,18 @@
-"""What an export made and how it compares, on the console."""
+"""The result of an export, on stdout."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
 
 from masker.report.console import console
 
-#: Figures of a comparison with a heading each; those that a model does not have are left out.
+if TYPE_CHECKING:
+    from masker.export import ExportReport
+
+#: Headings of the figures of a comparison; figures that a model does not have are skipped.
 _COLUMNS = {
     "label_agreement": "same label",
     "is_ood_agreement": "same is_ood",
@@ -21,8 +24,8 @@ _COLUMNS = {
 }
 
 
-def print_export(report: Any) -> None:
-    """One table of the files and, with data, one of the backends side by side."""
+def print_export(report: ExportReport) -> None:
+    """Print a table of the files and, if texts were compared, one of the backends side by side."""
     out = console()
     table = Table(title="exported")
     for heading in ("backend", "MB", "max Δ logit", "max Δ feature"):

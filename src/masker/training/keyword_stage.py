@@ -17,8 +17,8 @@ from masker.inference.torch_backend import visit_attention
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
 from masker.keywords.choice import excluded_tokens, select_keywords
-from masker.keywords.files import read_keywords
 from masker.keywords.frequency import class_token_counts
+from masker.keywords.keyword_files import read_keywords
 from masker.keywords.scheme import Evidence, scheme_scores
 from masker.modeling.backbone import load_classifier
 from masker.modeling.convolution import MODEL_TYPE

@@ -1,4 +1,4 @@
-"""Keyword lists on disk."""
+"""The user's words in three kinds of tokenizer, and keyword files on disk."""
 
 import json
 
@@ -9,7 +9,72 @@ from transformers import PreTrainedTokenizerFast
 
 from masker.errors import ConfigError
 from masker.keywords import Keyword, KeywordSet
-from masker.keywords.files import read_keywords
+from masker.keywords.keyword_files import keywords_from_words, read_keywords
+
+
+def marked(keywords, tokenizer, text):
+    """The tokens of ``text`` that belong to a keyword."""
+    ids = np.array(tokenizer.encode(text, add_special_tokens=False))
+    return [tokenizer.convert_ids_to_tokens(int(i)) for i in ids[keywords.find(ids)]]
+
+
+def test_words_of_a_wordpiece_tokenizer(wordpiece):
+    keywords = keywords_from_words(["Apple", " tree ", "", "apple"], wordpiece)
+    assert keywords.source == "user"
+    assert [keyword.token_ids for keyword in keywords] == [
+        (wordpiece.convert_tokens_to_ids("apple"),),
+        (wordpiece.convert_tokens_to_ids("tree"),),
+    ]
+    assert marked(keywords, wordpiece, "An APPLE under the tree") == ["apple", "tree"]
+
+
+def test_word_split_into_pieces_is_a_phrase(wordpiece):
+    """'watches' is not a single token: it matches where all its pieces stand together; 'watch' alone does not."""
+    pieces = wordpiece.tokenize("watches")
+    assert len(pieces) > 1
+    keywords = keywords_from_words(["watches"], wordpiece)
+    assert [len(keyword.token_ids) for keyword in keywords] == [len(pieces)]
+    assert marked(keywords, wordpiece, "watches tree watch") == pieces
+
+
+def test_several_words_make_one_phrase(wordpiece):
+    keywords = keywords_from_words(["apple tree"], wordpiece)
+    assert marked(keywords, wordpiece, "tree apple tree apple") == ["apple", "tree"]
+
+
+def test_byte_level_words_are_found_with_and_without_space_in_each_case(bpe):
+    keywords = keywords_from_words(["apple"], bpe)
+    for text in ["apple day", "an apple day", "Apple day", "the Apple day"]:
+        assert "".join(marked(keywords, bpe, text)).replace("Ġ", "").lower() == "apple", text
+    assert marked(keywords, bpe, "a day") == []
+
+
+def test_unigram_words_are_found_at_the_start_and_inside(unigram):
+    keywords = keywords_from_words(["apple"], unigram)
+    for text in ["apple day", "an apple day"]:
+        assert "".join(marked(keywords, unigram, text)) == "▁apple", text
+    assert marked(keywords, unigram, "a day") == []
+
+
+def test_every_form_appears_once(bpe):
+    keywords = keywords_from_words(["apple", "Apple", "apple"], bpe)
+    forms = [keyword.token_ids for keyword in keywords]
+    assert len(forms) == len(set(forms))
+
+
+def test_unknown_word_is_named(wordpiece, unigram):
+    for tokenizer in (wordpiece, unigram):
+        with pytest.raises(ConfigError, match="'猫'"):
+            keywords_from_words(["apple", "猫"], tokenizer)
+
+
+@pytest.mark.parametrize("words", [[], ["", "  "]])
+def test_empty_list_is_refused(words, wordpiece):
+    with pytest.raises(ConfigError, match="empty"):
+        keywords_from_words(words, wordpiece)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def small_tokenizer(*words):
@@ -60,8 +125,8 @@ def test_single_line_that_happens_to_be_json(tmp_path, tokenizer):
     assert read_keywords(write(tmp_path / "words.txt", "12"), tokenizer).words == ["12"]
 
 
-def test_byte_order_mark_is_no_part_of_the_first_word(tmp_path):
-    """Editors on Windows write one; a byte-level tokenizer would take it for letters."""
+def test_byte_order_mark_is_not_part_of_the_first_word(tmp_path):
+    """Editors on Windows write one; a byte-level tokenizer would read it as letters."""
     tokenizer = Tokenizer(models.BPE(vocab={"a": 0, "b": 1, "ï": 2, "»": 3, "¿": 4, "Ġ": 5, "A": 6, "B": 7}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     path = tmp_path / "words.txt"
@@ -75,11 +140,11 @@ def test_saved_set_keeps_source_and_scores(tmp_path, tokenizer):
     assert read_keywords(write(tmp_path / "set.json", saved.dumps()), tokenizer) == saved
 
 
-def test_saved_set_of_another_tokenizer_is_looked_up_anew(tmp_path, tokenizer):
+def test_saved_set_of_another_tokenizer_is_tokenized_again(tmp_path, tokenizer):
     other = small_tokenizer("watch", "tree", "apple", "es", "12")
     saved = KeywordSet("attention", (Keyword("tree", (6,), 0.75), Keyword("apple", (5,), 0.5)), len(tokenizer))
     keywords = read_keywords(write(tmp_path / "set.json", saved.dumps()), other)
-    assert len(other) == len(tokenizer)  # the size does not tell them apart, the words do
+    assert len(other) == len(tokenizer)  # the sizes agree, the words do not
     assert keywords.source == "user"
     assert [keyword.token_ids for keyword in keywords] == [(6,), (7,)]
 
@@ -130,6 +195,6 @@ def test_empty_saved_set(tmp_path, tokenizer):
         read_keywords(write(tmp_path / "set.json", saved.dumps()), tokenizer)
 
 
-def test_json_of_another_kind(tmp_path, tokenizer):
+def test_other_json_is_refused(tmp_path, tokenizer):
     with pytest.raises(ConfigError, match="not a saved keyword set"):
         read_keywords(write(tmp_path / "set.json", json.dumps({"words": ["apple"]})), tokenizer)

@@ -1,0 +1,144 @@
+"""What commands print on stdout."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from masker.keywords import Keyword, KeywordSet
+from masker.report.console import (
+    DETECTION_COLUMNS,
+    console,
+    print_calibration,
+    print_evaluation,
+    print_keywords,
+    print_training,
+)
+
+FIGURE = {"value": 0.9123, "low": 0.9, "high": 0.95}
+DETECTION = {
+    "score": "auto",
+    "auto": {"offsets": {"knn": 0.0, "energy": 1.0}},
+    "promised": 0.05,
+    "held_out": 48,
+    "separate": True,
+    "by_class": [False, True, True],
+}
+TRADE_OFF = [
+    {"false_alarm_rate": 0.01, "threshold": 2.5, "detected": FIGURE, "chosen": False},
+    {"false_alarm_rate": 0.05, "threshold": 1.25, "detected": FIGURE, "chosen": True},
+]
+
+
+def summary(**changes):
+    keywords = KeywordSet("attention", tuple(Keyword(word, (n,), 1.0) for n, word in enumerate(["moon", "[soup]"])), 9)
+    classifier = SimpleNamespace(
+        validation_={"accuracy": 0.87654}, keywords_=keywords, threshold_=1.25, detection_=DETECTION
+    )
+    fields = {"classifier": classifier, "documents": 60, "seconds": 12.4, "skipped": 0, "trade_off": None}
+    return SimpleNamespace(**{**fields, "folder": "models/[new]", **changes})
+
+
+def printed(capsys):
+    return capsys.readouterr().out
+
+
+def test_tables_are_not_cut_in_a_file(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert console().width == 120
+    console().print("x" * 100)
+    assert printed(capsys) == "x" * 100 + "\n"
+
+
+def test_training(capsys):
+    print_training(summary())
+    out = printed(capsys)
+    assert "trained on 60 documents in 12 s; validation accuracy 0.877" in out
+    assert "2 keywords (attention): moon, [soup]" in out
+    assert "score auto (knn guarded by energy); rejects at most 5 % of in-distribution texts" in out
+    assert "by 48 held-out documents\n" in out
+    assert "exceeds 1.25, or the threshold of its predicted class (2 classes have their own)" in out
+    assert "skipped" not in out
+    assert out.splitlines()[-1] == "try:   echo 'some text' | masker predict models/[new] -"
+
+
+def test_training_with_skipped_rows_and_examples(capsys):
+    print_training(summary(skipped=3, trade_off=TRADE_OFF))
+    out = printed(capsys)
+    assert "skipped 3 rows without text or label" in out
+    rows = [line for line in out.splitlines() if "91.2" in line]
+    assert "2.5" in rows[0] and "chosen" not in rows[0]
+    assert "1.25" in rows[1] and "chosen" in rows[1]
+
+
+def test_training_of_a_regression_names_no_threshold(capsys):
+    classifier = SimpleNamespace(validation_={"pearson": 0.5}, keywords_=None, threshold_=None, detection_=None)
+    print_training(summary(classifier=classifier))
+    out = printed(capsys)
+    assert "validation pearson 0.500" in out
+    assert "out-of-distribution" not in out and "keywords" not in out
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"promised": None}, "score auto (knn guarded by energy); its threshold was given, so no false-alarm rate"),
+        ({"separate": False}, "48 held-out documents, which also selected the model"),
+        ({"score": "energy", "auto": None}, "score energy; rejects at most 5 %"),
+    ],
+)
+def test_promise(capsys, changes, words):
+    report = {**DETECTION, "threshold": 1.25, "temperature": 1.5, "documents": 9, "data": "new.csv", "labelled": True}
+    print_calibration({**report, "trade_off": None, "model": "model", **changes})
+    assert words in printed(capsys)
+
+
+def test_calibration(capsys):
+    report = {**DETECTION, "threshold": 1.25, "by_class": [False], "documents": 9, "data": "[x].csv"}
+    print_calibration({**report, "temperature": 1.5, "labelled": False, "trade_off": TRADE_OFF, "model": "a[b]"})
+    out = printed(capsys)
+    assert "calibrated on 9 documents of [x].csv" in out
+    assert "confidence temperature 1.5, unchanged because the documents have no labels" in out
+    assert "predicted class" not in out
+    assert "examples detected at each false-alarm rate" in out
+    assert out.splitlines()[-1] == "model: a[b]"
+
+
+def test_evaluation(capsys):
+    report = {
+        "test": "[held].csv",
+        "documents": 30,
+        "classification": {"accuracy": FIGURE},
+        "rejected": 0.1,
+        "false_alarms": {"promised": 0.05, "realised": {"value": 0.1, "low": 0.02, "high": 0.27}},
+        "selective": {name: {"aurc": FIGURE} for name in ("confidence", "ood_score")},
+        "ood": {"[other]": {"documents": 20, "rejected": 0.75, **dict.fromkeys(DETECTION_COLUMNS, FIGURE)}},
+    }
+    print_evaluation(report)
+    out = printed(capsys)
+    for words in (
+        "[held].csv (30 documents)",
+        "0.9123",
+        "0.9000 – 0.9500",
+        "rejected as OOD (promised 0.05)",
+        "[other]",
+    ):
+        assert words in out
+    assert "75.0" in out and out.count("91.2") == len(DETECTION_COLUMNS)
+    for heading in DETECTION_COLUMNS.values():
+        assert heading in out
+
+
+def test_evaluation_of_a_regression(capsys):
+    print_evaluation({"test": "t", "documents": 5, "regression": {"pearson": FIGURE}})
+    out = printed(capsys)
+    assert "pearson" in out and "OOD" not in out
+
+
+def test_keywords_are_ranked_and_not_read_as_markup(capsys):
+    print_keywords(KeywordSet("frequency", (Keyword("[bold]", (4,), 0.123456), Keyword("moon", (5,), 0.1)), 9))
+    out = printed(capsys)
+    assert "2 keywords (frequency)" in out
+    first, second = (next(line for line in out.splitlines() if word in line) for word in ("[bold]", "moon"))
+    assert "1" in first and "0.1235" in first and "2" in second
