@@ -248,6 +248,11 @@ class Settings(_Section):
                 f"training.method={method.name} has a score of its own; got detection.score={self.detection.score}, "
                 "so leave it out"
             )
+        if self.detection.score != "auto" and SCORES.get(self.detection.score).method_only:
+            raise ValueError(
+                f"detection.score={self.detection.score} belongs to a training method of its own (docs/systems.md); "
+                "choose another score"
+            )
         if self.loss.mer_target == "no-class" and self.model.head == "multi-class":
             raise ValueError(
                 "loss.mer_target=no-class needs model.head=one-vs-rest: a softmax always names a class; "

@@ -21,7 +21,9 @@ OUT = np.array([[-2.0, -5.0], [2.0, -4.0]], dtype=np.float32)
 DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95"}
 
 
-def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, **options):
+def report(
+    head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, labels=LABELS, seed=0
+):
     others = {"other": OUT} if ood is None else ood
     scores, predicted = np.arange(1, 40) / 100, np.zeros(39, dtype=int)
     rule = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=class_conditional)
@@ -33,17 +35,18 @@ def report(head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False,
         detector,
         CLASSES,
         detector.judge(Outputs(LOGITS)),
-        options.pop("labels", LABELS),
+        labels,
         {name: detector.judge(Outputs(logits)) for name, logits in others.items()},
-        Resampling(resamples=50, seed=options.pop("seed", 0)),
+        Resampling(resamples=50, seed=seed),
     )
 
 
 def test_all_keys():
     content = report()
     assert set(content) == {
-        "classification", "threshold", "rejected", "false_alarms", "confidence", "selective", "ood",
+        "score", "classification", "threshold", "rejected", "false_alarms", "confidence", "selective", "ood",
     }  # fmt: skip
+    assert content["score"] == "max-prob"
     assert set(content["classification"]) == {"accuracy", "macro_f1", "ece"}
     assert set(content["ood"]) == {"other"}
     assert set(content["ood"]["other"]) == {"documents", "rejected", *DETECTION}

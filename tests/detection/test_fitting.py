@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from masker.detection.detector import Detector
-from masker.detection.fitting import DetectorFitter, document_labels, sample_documents
+from masker.detection.fitting import DetectorFitter, sample_documents
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
 from masker.inference.windows import document_outputs
@@ -235,23 +235,15 @@ class TestRecalibrate:
         assert fresh.judge(outputs(STRANGE)).rejected.mean() > 0.9
 
 
-def windows():
+def test_a_sample_keeps_all_windows_of_a_document():
     """Documents of one, two and three windows; token and label of each window are the number of its document."""
     document = np.repeat(np.arange(30), np.arange(30) % 3 + 1)
-    return Encoded([np.array([number]) for number in document], None, document.copy(), document)
-
-
-def test_a_sample_keeps_all_windows_of_a_document():
-    rows = windows()
+    rows = Encoded([np.array([number]) for number in document], None, document.copy(), document)
     sample = sample_documents(rows, 12, 0)
     assert sample.document.tolist() == sorted(sample.document) and set(sample.document) == set(range(12))
     original = np.array([ids[0] for ids in sample.input_ids])
     assert (sample.labels == original).all()
     for number in range(12):
         (whole,) = set(original[sample.document == number])
-        assert (sample.document == number).sum() == (rows.document == whole).sum()
+        assert (sample.document == number).sum() == (document == whole).sum()
     assert sample_documents(rows, 30, 0) is rows
-
-
-def test_one_label_for_each_document():
-    assert document_labels(windows()).tolist() == list(range(30))

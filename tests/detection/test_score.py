@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,6 +124,15 @@ class TestRegistration:
         assert (middle.ood_score(moved) > middle.ood_score(TRAIN)).all()
         np.testing.assert_array_equal(near.ood_score(moved), near.ood_score(TRAIN))
 
+    def test_the_example_in_the_docs(self, monkeypatch):
+        """Logits (3, 1, 0) have margin 2, (1, 1, 0) none."""
+        monkeypatch.setattr(SCORES, "_entries", dict(SCORES.items()))
+        page = Path(__file__).parents[2] / "docs" / "scores.md"
+        (example,) = [block for block in page.read_text().split("```python\n") if "@register_score" in block]
+        exec(example.split("```")[0], {})
+        score = build_score("margin", None, SETTINGS)
+        assert score.ood_score(Outputs(np.array([[3.0, 1.0, 0.0], [1.0, 1.0, 0.0]]))).tolist() == [-2.0, 0.0]
+
     @pytest.mark.parametrize("name", ["auto", "predicted", "", None, "energy"])
     def test_a_name_that_cannot_be_used(self, name):
         bad = type("BadScore", (Score,), {} if name is None else {"name": name})
@@ -137,10 +147,10 @@ def test_a_missing_score_says_what_to_do(name, why):
         MissingScore(name).ood_score(TRAIN)
 
 
-def test_scores_are_registered_without_torch():
+def test_scores_are_registered_without_slow_imports():
     code = (
         "import sys; from masker.registry import SCORES; assert len(list(SCORES)) > 10; "
-        "print([name for name in ('torch', 'transformers', 'sklearn') if name in sys.modules])"
+        "print([name for name in ('torch', 'transformers', 'sklearn', 'scipy.stats') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -64,6 +64,7 @@ def evaluate_classification(
     figures = classification_report(labels, predicted, confidence, classes, **options)
     wrong = np.array([told != true for told, true in zip(predicted, labels, strict=True)])
     report: dict[str, Any] = {
+        "score": detector.score.name,
         "classification": _plain(figures),
         "threshold": detector.calibration.threshold,
         "rejected": float(test.rejected.mean()),

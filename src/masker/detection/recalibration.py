@@ -1,4 +1,4 @@
-"""What a calibration on new texts changes in the settings, and which of the texts it uses for what."""
+"""What a calibration on new texts changes in the settings, and which texts it uses for what."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from masker.config import Settings, build_settings
 from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE
+from masker.detection.score import AUTO, MissingScore
 from masker.documents import validation_split
 from masker.errors import ConfigError, DataError
 from masker.labels import class_name
-from masker.registry import METHODS
+from masker.registry import METHODS, SCORES
 
 
 def recalibrated_settings(
@@ -20,7 +21,7 @@ def recalibrated_settings(
     false_alarm_rate: float | None = None,
     class_conditional: bool | None = None,
 ) -> Settings:
-    """Settings with the requested changes; ``None`` keeps what there is.
+    """Settings with the requested changes; ``None`` keeps the present value.
 
     Args:
         settings: The model's settings.
@@ -31,8 +32,11 @@ def recalibrated_settings(
 
     Raises:
         ConfigError: When the method has a score of its own, or a value is out of range.
+        ModelError: When the score in use is not installed and no other is named.
     """
     method = METHODS.get(settings.training.method)
+    if score is None and used != AUTO and used not in SCORES:
+        raise MissingScore(used).error()
     if method.own_score is not None and score not in (None, used):
         raise ConfigError(f"score: method {method.name} has one of its own; leave --score out")
     before = settings.detection
@@ -47,12 +51,15 @@ def recalibrated_settings(
 
 
 def choosing_split(labels: Sequence[Any] | None, count: int, settings: Settings) -> tuple[list[int], list[int]]:
-    """Split texts into those that choose what ``auto`` combines, and those that calibrate it.
+    """Split texts into those to choose ``auto`` on and those to calibrate it on.
 
     Args:
         labels: Their classes.
-        count: How many texts there are.
+        count: Number of texts.
         settings: The model's settings.
+
+    Returns:
+        Row numbers of both parts.
 
     Raises:
         DataError: When they have no labels, or there are too few.

@@ -125,11 +125,15 @@ class MissingScore(Score):
         self.name = name
 
     def ood_score(self, outputs: Outputs) -> Floats:
-        why = "is not installed; install the package that provides it"
+        raise self.error()
+
+    def error(self) -> ModelError:
+        """What is wrong, and what to do."""
+        why = "is not installed; install the package that provides it,"
         if self.name in REMOVED_SCORES:
-            why = "was removed from masker"
-        raise ModelError(
-            f"the model uses score '{self.name}', which {why}; choose another with "
+            why = "was removed from masker;"
+        return ModelError(
+            f"the model uses score '{self.name}', which {why} choose another with "
             "'masker calibrate MODEL DATA --score auto', or retrain"
         )
 

@@ -29,7 +29,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
-from scipy.stats import weibull_min
 
 from masker.config import BaselineSettings, Settings
 from masker.detection.arrays import Arrays, Floats, Labels
@@ -66,6 +65,8 @@ def fit_weibull_tail(distances: Floats, tail: int) -> tuple[float, float, float]
 
     Equal distances have no tail: the scale is then infinite, so that F = 0 everywhere.
     """
+    from scipy.stats import weibull_min  # slow to import, and naming any score imports this module
+
     largest = np.sort(distances)[-min(tail, max(3, len(distances) // 2)) :]
     start = float(largest[0])
     if np.ptp(largest) < LEAST_SPREAD:
@@ -123,6 +124,8 @@ def openmax_probabilities(
         alpha: α, the number of highest activations to revise.
         distance: As in :func:`fit_openmax`.
     """
+    from scipy.stats import weibull_min
+
     logits = np.asarray(doc_logits, dtype=np.float64)
     n_classes = logits.shape[1]
     alpha = min(alpha, n_classes)
