@@ -44,7 +44,7 @@ def changed(tmp_path, *, score: str | None = None, method: str | None = None) ->
     if score is not None:
         manifest["settings"]["detection"]["score"] = manifest["score"] = score
         tensors = load_file(folder / "masker.safetensors")
-        save_file({**tensors, f"held_out.{score}": tensors["held_out.energy"]}, folder / "masker.safetensors")
+        save_file({**tensors, f"held_out.{score}": tensors["held_out.energy"].clone()}, folder / "masker.safetensors")
     (folder / "masker.json").write_text(json.dumps(manifest))
     return folder
 

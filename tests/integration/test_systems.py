@@ -313,7 +313,7 @@ def test_models_without_attention_give_no_attention_keywords(fitted, documents, 
 
 def test_a_convolution_is_no_backbone(fitted, documents, tiny_settings, tmp_path):
     folder = fitted("doc").save(tmp_path / "doc")
-    with pytest.raises(ModelError, match="no bidirectional encoder"):
+    with pytest.raises(ModelError, match="not a bidirectional encoder"):
         train_network(documents, CLASSES, tiny_settings(model={"backbone": str(folder)}), tmp_path / "w")
 
 

@@ -139,7 +139,7 @@ def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkey
     assert 0 < len(steps) < whole_run, "it went on, it did not start again"
     assert resumed.keywords == whole.keywords
     assert_same(weights(resumed), weights(whole))
-    assert resumed.validation_metric == whole.validation_metric
+    assert resumed.validation == whole.validation
 
 
 def test_checkpoints_hold_no_pickle(documents, tiny_settings, tmp_path, monkeypatch):

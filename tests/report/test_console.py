@@ -33,10 +33,11 @@ TRADE_OFF = [
 
 def summary(**changes):
     keywords = KeywordSet("attention", tuple(Keyword(word, (n,), 1.0) for n, word in enumerate(["moon", "[soup]"])), 9)
-    classifier = SimpleNamespace(
-        validation_={"accuracy": 0.87654}, keywords_=keywords, threshold_=1.25, detection_=DETECTION
+    detector = SimpleNamespace(calibration=SimpleNamespace(threshold=1.25))
+    model = SimpleNamespace(
+        validation={"accuracy": 0.87654}, keywords=keywords, detector=detector, detection_report=lambda: DETECTION
     )
-    fields = {"classifier": classifier, "documents": 60, "seconds": 12.4, "skipped": 0, "trade_off": None}
+    fields = {"model": model, "documents": 60, "seconds": 12.4, "skipped": 0, "trade_off": None}
     return SimpleNamespace(**{**fields, "folder": "models/[new]", **changes})
 
 
@@ -73,8 +74,8 @@ def test_training_with_skipped_rows_and_examples(capsys):
 
 
 def test_training_of_a_regression_names_no_threshold(capsys):
-    classifier = SimpleNamespace(validation_={"pearson": 0.5}, keywords_=None, threshold_=None, detection_=None)
-    print_training(summary(classifier=classifier))
+    model = SimpleNamespace(validation={"pearson": 0.5}, keywords=None, detector=None)
+    print_training(summary(model=model))
     out = printed(capsys)
     assert "validation pearson 0.500" in out
     assert "out-of-distribution" not in out and "keywords" not in out
