@@ -16,7 +16,7 @@ from masker.masking.collator import Collator
 from masker.modeling.backbone import Backbone, load_backbone
 from masker.modeling.network import MaskerNetwork
 from masker.training.keyword_stage import choose_keywords
-from masker.training.stages import make_views
+from masker.training.training_stage import make_views
 
 #: The reference code cuts documents to so many characters.
 CHARACTERS = 512

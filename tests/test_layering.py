@@ -14,6 +14,7 @@ ORDER = [
     "files",
     "registry",
     "distributed",
+    "config_sources",
     "config",
     "provenance",
     "progress",

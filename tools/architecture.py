@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "masker"
 PICTURE = ROOT / "docs" / "architecture.svg"
 
 #: Rooms that every other may import; arrows to them would hide the rest.
-BASEMENT = ("errors", "files", "registry", "distributed", "config", "provenance", "progress", "labels", "hub")
+BASEMENT = ("errors", "files", "registry", "distributed", "config_sources", "config", "provenance", "progress", "labels", "hub")
 
 WIDTH, BOX, GAP, FLOOR = 1180, 46, 14, 92
 

@@ -6,14 +6,12 @@ problems are reported together, one line each.
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from masker.config_sources import merge_layer, parse_override, read_config_file
 from masker.errors import ConfigError, ModelError, did_you_mean
 from masker.registry import METHODS, SCORES, Registry
 
@@ -84,6 +82,11 @@ class ModelSettings(_Section):
     window_overlap: float = Field(default=0.25, ge=0.0, lt=1.0)
     window_pooling: Literal["mean", "max"] = "mean"
     trust_remote_code: bool = False
+
+    @property
+    def overlap(self) -> float | None:
+        """Overlap of the windows over long documents; ``None`` if these are truncated."""
+        return self.window_overlap if self.long_documents == "windows" else None
 
 
 class KeywordSettings(_Section):
@@ -341,56 +344,17 @@ def build_settings(
             raise ConfigError(
                 f"preset must be one of {', '.join(PRESETS)}; got '{preset}'.{did_you_mean(preset, PRESETS)}"
             )
-        _merge(merged, PRESETS[preset])
+        merge_layer(merged, PRESETS[preset])
     if config_file is not None:
-        _merge(merged, _read_config_file(Path(config_file)))
+        merge_layer(merged, read_config_file(Path(config_file), list(Settings.model_fields)))
     for layer in layers:
-        _merge(merged, layer or {})
+        merge_layer(merged, layer or {})
     for override in overrides:
-        _merge(merged, _parse_override(override), unset=True)
+        merge_layer(merged, parse_override(override), unset=True)
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
         raise ConfigError("\n".join(_explain(problem) for problem in error.errors())) from None
-
-
-def _merge(into: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]], *, unset: bool = False) -> None:
-    for section, keys in new.items():
-        if not isinstance(keys, dict):
-            raise ConfigError(f"section '{section}' must hold keys and values; got {keys!r}")
-        into.setdefault(section, {}).update({key: value for key, value in keys.items() if value is not None or unset})
-
-
-def _read_config_file(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"config file '{path}' does not exist; give the path of a YAML or JSON file") from None
-    except OSError as error:
-        raise ConfigError(f"config file '{path}' cannot be read: {error.strerror}; give a YAML or JSON file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"config file '{path}' is not YAML or JSON: {' '.join(str(error).split())}") from None
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise ConfigError(f"config file '{path}' must hold sections ({', '.join(Settings.model_fields)})")
-    return content
-
-
-def _parse_override(override: str) -> dict[str, dict[str, Any]]:
-    name, equals, raw = override.partition("=")
-    section, dot, key = name.strip().partition(".")
-    if not equals or not dot or not key:
-        raise ConfigError(f"--set takes section.key=value, for example loss.lambda_mer=0.01; got '{override}'")
-    try:
-        value = yaml.safe_load(raw)
-    except yaml.YAMLError:
-        value = raw
-    # YAML 1.1 reads 1e-3 as a string; JSON does not.
-    if isinstance(value, str):
-        with suppress(ValueError):
-            value = json.loads(value)
-    return {section: {key: value}}
 
 
 def _explain(problem: Any) -> str:
@@ -407,6 +371,5 @@ def _explain(problem: Any) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
     if not name:
         return message
-    known = message.removeprefix("must be one of ").split(", ") if message.startswith("must be one of ") else ()
-    hint = did_you_mean(str(problem["input"]), known)
+    hint = did_you_mean(str(problem["input"]), message.partition("must be one of ")[2].split(", "))
     return f"{name}: {message[0].lower()}{message[1:]}; got {problem['input']!r}{'.' if hint else ''}{hint}"

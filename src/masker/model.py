@@ -165,10 +165,9 @@ class Model:
             if settings.model.head != "regression":
                 arrays = {name: tensor.numpy() for name, tensor in stored.tensors.items()}
                 detector = Detector.from_stored(manifest, arrays, settings)
-            opened = open_backend
-            if not METHODS.get(settings.training.method).fine_tuned:
-                opened = open_linear_backend
-            network = opened(path, tokenizer, backend=backend, device=device, tensors=stored.tensors)
+            fine_tuned = METHODS.get(settings.training.method).fine_tuned
+            opening = open_backend if fine_tuned else open_linear_backend
+            network = opening(path, tokenizer, stored.tensors, backend, device)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
         model = cls(tokenizer, manifest["max_length"], network, detector, settings, *named, origin)
@@ -205,15 +204,7 @@ class Model:
         if (pairs is not None) != self.pairs:
             expected = "pairs of texts (columns text and text_pair)" if self.pairs else "single texts"
             raise DataError(f"this model was trained on {expected}; the input is of the other kind")
-        model = self.settings.model
-        return encode(
-            self.tokenizer,
-            first,
-            pairs,
-            self.max_length,
-            windows=model.long_documents == "windows",
-            window_overlap=model.window_overlap,
-        )
+        return encode(self.tokenizer, first, pairs, self.max_length, window_overlap=self.settings.model.overlap)
 
     def encode_labelled(self, texts: Sequence[Text], labels: Sequence[Any]) -> Encoded:
         """Token ids of texts, with class indices."""

@@ -59,7 +59,7 @@ def test_truncation_keeps_the_head_and_the_final_separator(tokenizer):
 
 def test_document_of_exactly_the_room_is_not_cut(tokenizer):
     for windows in (False, True):
-        encoded = encode(tokenizer, [words(0, 6)], None, 8, windows=windows)
+        encoded = encode(tokenizer, [words(0, 6)], None, 8, window_overlap=0.25 if windows else None)
         assert lists(encoded.input_ids) == [[CLS, *ids(0, 6), SEP]]
 
 
@@ -95,7 +95,7 @@ def test_windows_by_hand(tokenizer):
 
     14 tokens: 0-8 and 6-14.
     """
-    encoded = encode(tokenizer, [words(0, 14), words(3, 5)], None, 10, labels=np.array([1.5, 0.5]), windows=True)
+    encoded = encode(tokenizer, [words(0, 14), words(3, 5)], None, 10, labels=np.array([1.5, 0.5]), window_overlap=0.25)
     assert lists(encoded.input_ids) == [[CLS, *ids(0, 8), SEP], [CLS, *ids(6, 14), SEP], [CLS, *ids(3, 5), SEP]]
     assert encoded.document.tolist() == [0, 0, 1]
     assert encoded.labels.tolist() == [1.5, 1.5, 0.5]
@@ -104,7 +104,7 @@ def test_windows_by_hand(tokenizer):
 @pytest.mark.parametrize("overlap", [0.0, 0.25, 0.5, 0.99])
 @pytest.mark.parametrize("size", [1, 6, 7, 50, 199])
 def test_windows_cover_every_token_in_order(tokenizer, overlap, size):
-    encoded = encode(tokenizer, [words(0, size)], None, 8, windows=True, window_overlap=overlap)
+    encoded = encode(tokenizer, [words(0, size)], None, 8, window_overlap=overlap)
     content = [row[1:-1].tolist() for row in encoded.input_ids]
     assert sorted({token for row in content for token in row}) == ids(0, size)
     assert all(row == list(range(row[0], row[0] + len(row))) for row in content)
@@ -114,7 +114,7 @@ def test_windows_cover_every_token_in_order(tokenizer, overlap, size):
 
 @pytest.mark.parametrize(("first", "second"), [(40, 3), (3, 40), (40, 40), (2, 2)])
 def test_windows_of_pairs_cover_both_texts(tokenizer, first, second):
-    encoded = encode(tokenizer, [words(0, first)], [words(100, 100 + second)], 13, windows=True, window_overlap=0.5)
+    encoded = encode(tokenizer, [words(0, first)], [words(100, 100 + second)], 13, window_overlap=0.5)
     seen = {int(token) for row in encoded.input_ids for token in row} - {CLS, SEP}
     assert seen == set(ids(0, first)) | set(ids(100, 100 + second))
     assert all(len(row) <= 13 for row in encoded.input_ids)
@@ -177,7 +177,7 @@ def test_the_short_way_to_the_tokenizer_gives_what_calling_it_gives(tokenizer, p
     pairs = [words(50, 70), "n7", words(10, 13), "", "[MASK]"] if paired else None
     tokenizer.truncation_side = side
     try:
-        encoded = encode(tokenizer, texts, pairs, 12, windows=windows)
+        encoded = encode(tokenizer, texts, pairs, 12, window_overlap=0.25 if windows else None)
         stride = int(0.25 * ((12 - 3) // 2 if paired else 12 - 2)) if windows else 0
         expected = tokenizer(
             texts, pairs, truncation=True, max_length=12, return_overflowing_tokens=windows, stride=stride
@@ -197,9 +197,9 @@ def test_texts_in_parts_are_texts_at_once(tokenizer, monkeypatch, paired, window
     texts = [" ".join(["alpha", "beta", "gamma"][n % 3] for _ in range(n + 1)) for n in range(11)]
     pairs = texts[::-1] if paired else None
     labels = np.arange(11)
-    whole = encode(tokenizer, texts, pairs, 9, labels=labels, windows=windows)
+    whole = encode(tokenizer, texts, pairs, 9, labels=labels, window_overlap=0.25 if windows else None)
     monkeypatch.setattr(encoding, "_TEXTS_AT_A_TIME", 4)
-    parts = encode(tokenizer, texts, pairs, 9, labels=labels, windows=windows)
+    parts = encode(tokenizer, texts, pairs, 9, labels=labels, window_overlap=0.25 if windows else None)
     assert len(parts) == len(whole) and (len(whole) > 11) == windows
     for name in ("document", "labels"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))

@@ -13,7 +13,7 @@ from masker.documents.encoding import encode
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_backbone
 from masker.modeling.tokens import content_special_ids
-from masker.training.stages import make_views
+from masker.training.training_stage import make_views
 from tests.conftest import FAMILIES, fit_classifier, make_corpus, train_network
 
 families = pytest.mark.parametrize("family", FAMILIES)

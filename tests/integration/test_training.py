@@ -173,8 +173,8 @@ def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
     from masker.modeling.network import MaskerNetwork
     from masker.modeling.tokens import content_special_ids
     from masker.training.keyword_stage import choose_keywords
-    from masker.training.stages import TrainingStage, make_views
     from masker.training.training_data import TrainingData
+    from masker.training.training_stage import TrainingStage, make_views
 
     settings = tiny_settings(loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, keywords={"source": "frequency"})
     backbone = load_backbone(settings.model, CLASSES)

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.documents.word_pieces import word_pieces
-
 Ids = npt.NDArray[np.int64]
 
-#: The number of texts from which the word cache pays off.
-_MANY_TEXTS = 16
 #: A tokenizer's result takes many times the memory of its ids, so texts are tokenized in batches of this size.
 _TEXTS_AT_A_TIME = 1024
 
@@ -69,8 +65,7 @@ def encode(
     max_length: int,
     *,
     labels: npt.NDArray[Any] | None = None,
-    windows: bool = False,
-    window_overlap: float = 0.25,
+    window_overlap: float | None = None,
 ) -> Encoded:
     """Tokenize documents.
 
@@ -80,15 +75,11 @@ def encode(
         pairs: The second text of each pair, or ``None``.
         max_length: The longest row, special tokens included.
         labels: One per document; each window gets its document's label.
-        windows: Cut long documents into windows instead of truncating them.
-        window_overlap: The share of a window that the next one repeats.
+        window_overlap: Cut long documents into windows, each of which repeats this share of the one before; ``None``
+            truncates them.
     """
-    if pairs is None and not windows and len(texts) >= _MANY_TEXTS:
-        quick = _encode_words(tokenizer, texts, max_length, labels)
-        if quick is not None:
-            return quick
     stride = 0
-    if windows:
+    if window_overlap is not None:
         room = max_length - tokenizer.num_special_tokens_to_add(pair=pairs is not None)
         stride = int(window_overlap * (room // 2 if pairs is not None else room))
     has_types = "token_type_ids" in tokenizer.model_input_names
@@ -99,47 +90,17 @@ def encode(
     _set_truncation(tokenizer, max_length, stride)
     backend = tokenizer.backend_tokenizer
     # The fast variant skips character offsets, but loses the token types of all windows of a pair except the first.
-    tokenize = backend.encode_batch if windows else backend.encode_batch_fast
+    tokenize = backend.encode_batch if window_overlap is not None else backend.encode_batch_fast
     inputs = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
     for start in range(0, len(inputs), _TEXTS_AT_A_TIME):
         for place, row in enumerate(tokenize(inputs[start : start + _TEXTS_AT_A_TIME]), start):
-            for window in (row, *row.overflowing) if windows else (row,):
+            for window in (row, *row.overflowing) if window_overlap is not None else (row,):
                 ids.append(np.array(window.ids, dtype=np.int64))
                 document.append(place)
                 if has_types:
                     types.append(np.array(window.type_ids, dtype=np.int64))
     of_row = np.array(document, dtype=np.int64)
     return Encoded(ids, types if has_types else None, None if labels is None else labels[of_row], of_row)
-
-
-def _encode_words(
-    tokenizer: Any, texts: Sequence[str], max_length: int, labels: npt.NDArray[Any] | None
-) -> Encoded | None:
-    """Tokenize single texts through the word cache; ``None`` if the tokenizer does not allow it."""
-    _set_truncation(tokenizer, None, 0)
-    words = word_pieces(tokenizer)
-    frame = None if words is None else _frame(tokenizer)
-    if words is None or frame is None:
-        return None
-    before, after = frame
-    rows = [
-        np.array([*before, *ids, *after], dtype=np.int64)
-        for ids in words.encode(texts, max_length - len(before) - len(after))
-    ]
-    has_types = "token_type_ids" in tokenizer.model_input_names
-    zeros = np.zeros(max_length, dtype=np.int64)  # shared by all rows to save memory
-    return Encoded(rows, [zeros[: len(row)] for row in rows] if has_types else None, labels, np.arange(len(rows)))
-
-
-def _frame(tokenizer: Any) -> tuple[list[int], list[int]] | None:
-    """The special tokens before and after a single text; ``None`` if the template does anything else."""
-    backend = tokenizer.backend_tokenizer
-    bare = backend.encode("a", add_special_tokens=False).ids
-    framed = backend.encode("a")
-    if len(bare) != 1 or framed.ids.count(bare[0]) != 1 or any(framed.type_ids):
-        return None
-    place = framed.ids.index(bare[0])
-    return framed.ids[:place], framed.ids[place + 1 :]
 
 
 def _set_truncation(tokenizer: Any, max_length: int | None, stride: int) -> None:

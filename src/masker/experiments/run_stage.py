@@ -82,8 +82,8 @@ def _train(stage: Stage, partial: Path, output: Path) -> Result:
 
 
 def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
-    from masker.training.stages import find_keywords
     from masker.training.training_data import encode_corpus
+    from masker.training.training_stage import find_keywords
 
     settings = _settings(stage)
     if stage.depends_on:

@@ -74,18 +74,18 @@ def check_backend(backend: str | None, possible: Sequence[str] = get_args(Backen
 def open_backend(
     folder: Path,
     tokenizer: Any,
+    tensors: dict[str, torch.Tensor],
     backend: str | None = None,
     device: str = "auto",
-    tensors: dict[str, torch.Tensor] | None = None,
 ) -> Backend:
     """Open the network of a model folder.
 
     Args:
         folder: A model folder.
         tokenizer: Its tokenizer.
+        tensors: The content of ``masker.safetensors``.
         backend: One of the four above; ``None`` takes torch unless the folder was exported without its weights.
         device: Where PyTorch runs; ONNX Runtime runs on the CPU.
-        tensors: The content of ``masker.safetensors``.
 
     Raises:
         ConfigError: When there is no such backend or device.

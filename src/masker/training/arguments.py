@@ -15,7 +15,7 @@ from masker.errors import ConfigError
 from masker.modeling.devices import training_precision
 
 if TYPE_CHECKING:
-    from masker.training.stages import TrainingStage
+    from masker.training.training_stage import TrainingStage
 
 
 def training_arguments(

@@ -44,8 +44,8 @@ from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
 from masker.training.keyword_stage import choose_keywords, load_attention_model
-from masker.training.stages import TrainingStage, train_stage
 from masker.training.training_data import TrainingData, encode_training_data
+from masker.training.training_stage import TrainingStage, train_stage
 
 _log = logging.getLogger("masker")
 

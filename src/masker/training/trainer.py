@@ -29,8 +29,8 @@ from masker.training.progress_callback import ProgressCallback
 from masker.training.sampler import LengthGroupedBatches
 
 if TYPE_CHECKING:
-    from masker.training.stages import TrainingStage
     from masker.training.training_data import TrainingData
+    from masker.training.training_stage import TrainingStage
 
 _ENCODER_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _NETWORK_INPUTS = (

@@ -56,8 +56,7 @@ def encode_training_data(
                 subset.pairs,
                 max_length,
                 labels=labels[np.asarray(rows, dtype=np.int64)],
-                windows=settings.model.long_documents == "windows",
-                window_overlap=settings.model.window_overlap,
+                window_overlap=settings.model.overlap,
             )
         )
     return TrainingData(*parts)

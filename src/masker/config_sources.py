@@ -1,0 +1,65 @@
+"""Where settings come from: YAML or JSON files, and ``section.key=value`` overrides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from masker.errors import ConfigError
+
+Layer = dict[str, dict[str, Any]]
+
+
+def merge_layer(into: Layer, new: Layer, *, unset: bool = False) -> None:
+    """Add the keys of a layer; ``None`` values are ignored, unless ``unset`` says that they count."""
+    for section, keys in new.items():
+        if not isinstance(keys, dict):
+            raise ConfigError(f"section '{section}' must hold keys and values; got {keys!r}")
+        into.setdefault(section, {}).update({key: value for key, value in keys.items() if value is not None or unset})
+
+
+def read_config_file(path: Path, sections: Sequence[str]) -> Layer:
+    """The content of a YAML or JSON file.
+
+    Raises:
+        ConfigError: When it is missing, unreadable, or not made of sections.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"config file '{path}' does not exist; give the path of a YAML or JSON file") from None
+    except OSError as error:
+        raise ConfigError(f"config file '{path}' cannot be read: {error.strerror}; give a YAML or JSON file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config file '{path}' is not YAML or JSON: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"config file '{path}' must hold sections ({', '.join(sections)})")
+    return content
+
+
+def parse_override(override: str) -> Layer:
+    """The layer of one ``section.key=value``; the value is parsed as YAML.
+
+    Raises:
+        ConfigError: When it does not have that form.
+    """
+    name, equals, raw = override.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not equals or not dot or not key:
+        raise ConfigError(f"--set takes section.key=value, for example loss.lambda_mer=0.01; got '{override}'")
+    try:
+        value = yaml.safe_load(raw)
+    except yaml.YAMLError:
+        value = raw
+    # YAML 1.1 reads 1e-3 as a string; JSON does not.
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = json.loads(value)
+    return {section: {key: value}}
