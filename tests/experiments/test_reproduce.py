@@ -14,7 +14,7 @@ from masker.commands.train import train_run
 from masker.experiments.plan import plan_recipe, run_settings
 from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
-from tests.cli.test_commands import one_line, run, start
+from tests.cli.command_line import one_line, run, start
 from tests.experiments.conftest import write_recipe
 
 VOLATILE = ("took", "seconds", "resumed", "provenance", "created")
