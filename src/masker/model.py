@@ -193,11 +193,7 @@ class Model:
         return self.detector
 
     def encode(self, texts: Sequence[Text]) -> Encoded:
-        """Token ids of texts.
-
-        Raises:
-            DataError: When they are pairs and the model wants single texts, or vice versa.
-        """
+        """Token ids of texts; refuses pairs if the model was trained on single texts, and vice versa."""
         first, pairs = split_pairs(texts)
         if not first:
             return Encoded([], None, None, np.empty(0, dtype=np.int64))
