@@ -69,11 +69,12 @@ def predict(
     if output is None:
         raise ConfigError("--engine writes one file for each input file; give the folder for them with --output")
 
-    from masker.commands import predict_shards
+    from masker.commands.predict_options import PredictOptions
+    from masker.commands.predict_shards import predict_shards
+    from masker.ray.cluster import RayOptions
 
-    summary = predict_shards(
-        model, data, output, settings.data, engine=engine, workers=workers, address=address, **written
-    )
+    ray = RayOptions(workers, address) if engine == "ray" else None
+    summary = predict_shards(model, data, output, settings.data, PredictOptions(**written), ray=ray)
     logging.getLogger("masker").info(
         "%d rows; %d shards predicted, %d were there already", summary.rows, summary.predicted, summary.kept
     )

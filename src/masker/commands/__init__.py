@@ -1,5 +1,1 @@
-"""Predicting a folder of files, the shards, in this process or on a Ray cluster."""
-
-from masker.commands.predict_shards import ShardsSummary, predict_shards
-
-__all__ = ["ShardsSummary", "predict_shards"]
+"""The commands as library functions: one module and one function each. The command line parses, calls and prints."""

@@ -51,10 +51,10 @@ def _into(run_stage: RunStage, output: Path, stage: Stage) -> None:
 
 def run_on_ray(graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
     """Many stages at a time on a Ray cluster: one of this machine's own, or the one that ``RAY_ADDRESS`` names."""
-    from masker.experiments import ray_engine
+    from masker.ray.stage_graph import run_graph
 
     work = partial(_into, run_stage, output.resolve())
-    ray_engine.execute(graph.stages.values(), work, on_started=listener.started, on_finished=listener.done)
+    run_graph(graph.stages.values(), work, on_started=listener.started, on_finished=listener.done)
 
 
 ENGINES: dict[str, Engine] = {"local": run_locally, "ray": run_on_ray}
