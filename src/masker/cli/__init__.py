@@ -21,7 +21,7 @@ from masker.cli.evaluate import evaluate
 from masker.cli.export import export
 from masker.cli.keywords import keywords
 from masker.cli.predict import predict
-from masker.cli.reproduce import reproduce
+from masker.cli.reproduce import reproduce_command
 from masker.cli.train import train
 from masker.errors import MaskerError
 
@@ -45,7 +45,7 @@ def cli() -> None:
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
 
-for command in (demo, train, predict, evaluate, calibrate, audit, keywords, export, data, reproduce):
+for command in (demo, train, predict, evaluate, calibrate, audit, keywords, export, data, reproduce_command):
     cli.add_command(command)
 
 

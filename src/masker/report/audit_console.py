@@ -11,7 +11,7 @@ from rich.table import Table
 from masker.audit import Audit, Comparison
 from masker.audit.reliance import RelianceIntervals
 from masker.errors import ConfigError
-from masker.experiments.stages import write_json, write_text
+from masker.files import write_json, write_text
 from masker.report.audit_page import audit_page, difference_sentence
 from masker.report.console import console
 
