@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,17 +40,7 @@ def parse_seeds(context: click.Context, parameter: click.Parameter, value: str |
 @click.option("--engine", default="local", show_default=True, metavar="NAME", help="Runs the stages: local or ray.")
 @click.option("--keep-models", is_flag=True, help="Keep every model instead of removing it after its last use.")
 def reproduce_command(
-    names: tuple[str, ...],
-    list_only: bool,
-    dry_run: bool,
-    scale: str,
-    output: str,
-    only: tuple[str, ...],
-    seeds: list[int],
-    backbones: tuple[str, ...],
-    overrides: tuple[str, ...],
-    engine: str,
-    keep_models: bool,
+    names: tuple[str, ...], list_only: bool, dry_run: bool, scale: str, output: str, keep_models: bool, **options: Any
 ) -> None:
     """Run tables and figures of the paper by name, and print our figures beside the paper's.
 
@@ -64,13 +55,14 @@ def reproduce_command(
         return
     if not names:
         raise click.UsageError("name a recipe, or see 'masker reproduce --list'")
-    options = RunOptions(backbones, seeds, only, overrides)
+    engine = options.pop("engine")
+    runs = RunOptions(**options)
     if dry_run:
-        plans, graph = plan_recipes(names, scale, options, fetch=False)
+        plans, graph = plan_recipes(names, scale, runs, fetch=False)
         click.echo(plan_text(plans, graph, Path(output).expanduser()))
         return
     from masker.experiments.reproduce import reproduce
     from masker.report.reproduction import write_reports
 
-    outcomes = reproduce(names, output, options, scale=scale, engine=engine, keep_models=keep_models)
+    outcomes = reproduce(names, output, runs, scale=scale, engine=engine, keep_models=keep_models)
     click.echo(write_reports(outcomes))
