@@ -21,7 +21,9 @@ from masker.cli.options import (
 @click.command(name="predict", cls=SectionedCommand, short_help="Classify texts, rejecting foreign ones.")
 @click.argument("model")
 @click.argument("data")
-@click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True, help="Of the output."
+)
 @click.option("--output", type=click.Path(), metavar="FILE|FOLDER", help="Write here instead of to standard output.")
 @click.option("--with-text", is_flag=True, help="Repeat the input text in each row.")
 @click.option("--reject", is_flag=True, help="Give out-of-distribution texts the label null.")
@@ -67,8 +69,10 @@ def predict_command(
         raise ConfigError("--engine writes one file per input file; name their folder with --output")
 
     from masker.commands.predict_shards import predict_shards
+    from masker.ray.cluster import RayOptions
 
-    summary = predict_shards(model, data, output, settings, chosen, engine=engine, workers=workers, address=address)
+    ray = RayOptions(workers, address) if engine == "ray" else None
+    summary = predict_shards(model, data, output, settings, chosen, ray=ray)
     logging.getLogger("masker").info(
         "%d rows; %d files predicted, %d kept", summary.rows, summary.predicted, summary.kept
     )
