@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 import sys
 
+import numpy as np
 import torch
 
 import masker
@@ -33,3 +34,16 @@ def fake_device(monkeypatch, device: torch.device = DEVICE) -> list[str]:
         if name.startswith("masker.") and hasattr(module, "resolve_device"):
             monkeypatch.setattr(module, "resolve_device", resolve)
     return asked
+
+
+def compute_on_meta(monkeypatch) -> None:
+    """Let a backend run on ``meta``, which has no values: outputs are zeros of the right shape.
+
+    Tensors of the CPU cannot be added to those of ``meta``, so what runs through has all its parts there.
+    """
+    from transformers import masking_utils
+
+    from masker.inference import torch_backend
+
+    monkeypatch.setattr(masking_utils, "_ignore_bidirectional_mask_sdpa", lambda *args, **options: False)
+    monkeypatch.setattr(torch_backend, "_array", lambda tensor: np.zeros(tensor.shape, dtype=np.float32))

@@ -13,8 +13,9 @@ from masker.config import (
     VANILLA_EPOCHS,
     Settings,
     build_settings,
+    stored_settings,
 )
-from masker.errors import ConfigError, MaskerError, did_you_mean
+from masker.errors import ConfigError, MaskerError, ModelError, did_you_mean
 
 
 def problems(**arguments):
@@ -156,47 +157,6 @@ def test_building_changes_neither_presets_nor_layers():
     assert layer == {"loss": {"lambda_mkr": 0.5}}
 
 
-def test_json_and_empty_files(tmp_path):
-    (tmp_path / "run.json").write_text('{"training": {"learning_rate": 1e-3}}')
-    assert build_settings(config_file=tmp_path / "run.json").training.learning_rate == 1e-3
-    (tmp_path / "empty.yaml").write_text("# nothing yet\n")
-    assert build_settings(config_file=str(tmp_path / "empty.yaml")) == build_settings()
-
-
-def test_scientific_notation_in_yaml(tmp_path):
-    (tmp_path / "run.yaml").write_text("training: {learning_rate: 1e-3}")
-    assert build_settings(config_file=tmp_path / "run.yaml").training.learning_rate == 1e-3
-
-
-# --- overrides -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("override", "section", "key", "value"),
-    [
-        ("loss.lambda_mer=1e-3", "loss", "lambda_mer", 1e-3),
-        ("loss.lambda_mer=0.25", "loss", "lambda_mer", 0.25),
-        (" loss.lambda_mer =2", "loss", "lambda_mer", 2.0),
-        ("data.skip_invalid=true", "data", "skip_invalid", True),
-        ("training.report_to=[tensorboard, wandb]", "training", "report_to", ["tensorboard", "wandb"]),
-        ("keywords.source=words.txt", "keywords", "source", "words.txt"),
-        ("model.backbone=org/name=x", "model", "backbone", "org/name=x"),
-        ("keywords.source='my words.txt'", "keywords", "source", "my words.txt"),
-        ("keywords.source= words.txt", "keywords", "source", "words.txt"),
-    ],
-)
-def test_override_values(override, section, key, value):
-    settings = build_settings(overrides=[override])
-    assert getattr(getattr(settings, section), key) == value
-
-
-@pytest.mark.parametrize("override", ["loss.lambda_mer", "lambda_mer=1", "loss.=1", "=1", ""])
-def test_override_of_the_wrong_form(override):
-    (line,) = problems(overrides=[override])
-    assert line.startswith("--set takes section.key=value")
-    assert f"'{override}'" in line
-
-
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -261,43 +221,30 @@ def test_contradiction_across_sections():
     assert "keywords.source=random" in line
 
 
-def test_section_that_is_no_mapping(tmp_path):
-    (tmp_path / "run.yaml").write_text("training: 3")
-    (line,) = problems(config_file=tmp_path / "run.yaml")
-    assert "'training'" in line
-
-
-@pytest.mark.parametrize("content", [b"training: {seed: 1", b"a:\n\t- b", b"\xff\xfe\x00"])
-def test_bad_yaml_is_one_line(content, tmp_path):
-    (tmp_path / "run.yaml").write_bytes(content)
-    (line,) = problems(config_file=tmp_path / "run.yaml")
-    assert "run.yaml' is not YAML or JSON" in line
-
-
-@pytest.mark.parametrize("content", ["- a\n- b", "just text", "3"])
-def test_file_without_sections(content, tmp_path):
-    (tmp_path / "run.yaml").write_text(content)
-    (line,) = problems(config_file=tmp_path / "run.yaml")
-    assert "must hold sections" in line
-
-
-def test_yaml_cannot_make_python_objects(tmp_path):
-    (tmp_path / "run.yaml").write_text("training: !!python/object/apply:os.getcwd []")
-    (line,) = problems(config_file=tmp_path / "run.yaml")
-    assert "not YAML or JSON" in line
-
-
-def test_missing_file(tmp_path):
-    (line,) = problems(config_file=tmp_path / "none.yaml")
-    assert "none.yaml' does not exist" in line
-
-
-def test_folder_in_place_of_a_file(tmp_path):
-    (line,) = problems(config_file=tmp_path)
-    assert "config file" in line
-
-
 def test_did_you_mean():
     assert did_you_mean("frequncy", ["attention", "frequency"]) == " Did you mean 'frequency'?"
     assert did_you_mean("xyz", ["attention", "frequency"]) == ""
     assert issubclass(ConfigError, MaskerError)
+
+
+# --- settings of model folders ---------------------------------------------------------------------------------------
+
+
+def stored(**changes):
+    content = build_settings().model_dump()
+    for section, values in changes.items():
+        content[section].update(values)
+    return content
+
+
+def test_stored_settings_drop_what_no_longer_exists():
+    assert stored_settings(stored()) == build_settings()
+    assert stored_settings(stored(training={"warm_start": True})) == build_settings()
+    assert stored_settings(stored(detection={"score": "vim"})).detection.score == "auto"
+    with pytest.raises(ValidationError):
+        stored_settings(stored(training={"never_was": 1}))
+
+
+def test_a_stored_method_must_be_installed():
+    with pytest.raises(ModelError, match="uses the method 'magic', which is not installed; install the package"):
+        stored_settings(stored(training={"method": "magic"}))

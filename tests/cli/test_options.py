@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 from typing import get_args
 
 import click
@@ -15,8 +17,11 @@ from masker.config import Head
 from masker.errors import ConfigError
 from masker.inference.backend import BackendName
 from masker.registry import METHODS, SCORES
-from tests.cli.command_line import run
+from tests.cli.command_line import Done, one_line, run, training_options, write_jsonl
+from tests.conftest import make_corpus
+from tests.fake_device import DEVICE, NAME, fake_device
 
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "masker-bert"
 ORDER = ["Options", "Keywords", *list(SECTIONS)[1:]]
 
 
@@ -167,3 +172,77 @@ def test_settings_from_options():
     assert (settings.detection.score, settings.detection.false_alarm_rate) == ("energy", 0.2), "--set wins"
     with pytest.raises(ConfigError, match="preset must be one of ood, cross-domain; got 'odd'"):
         build_from_options({**options, "preset": "odd"})
+
+
+# --- devices ---------------------------------------------------------------------------------------------------------
+
+DEVICE_COMMANDS = [
+    words for words, command in COMMANDS.items() if any(parameter.name == "device" for parameter in command.params)
+]
+
+
+def typed(words: tuple[str, ...], *options: str) -> Done:
+    """A command with made-up arguments."""
+    arguments = [parameter for parameter in COMMANDS[words].params if parameter.required]
+    values = [("x",) if isinstance(parameter, click.Argument) else (parameter.opts[0], "x") for parameter in arguments]
+    return run(*words, *(word for value in values for word in value), *options)
+
+
+def test_every_command_that_runs_a_network_takes_a_device():
+    needed = {"demo", "train", "predict", "evaluate", "calibrate", "keywords", "audit"}
+    assert needed <= {words[-1] for words in DEVICE_COMMANDS}
+
+
+@pytest.mark.parametrize("words", DEVICE_COMMANDS, ids=" ".join)
+def test_a_device_that_is_not_there_is_refused_before_anything_is_read(words, monkeypatch, tmp_path):
+    import torch
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    line = one_line(typed(words, "--device", "gpu"))
+    assert line == "masker: device must be auto, cpu, cuda, cuda:N or mps; got 'gpu'"
+    line = one_line(typed(words, "--device", "cuda:2"))
+    assert line == "masker: device 'cuda:2' is not on this machine, which has 2 CUDA devices; use --device auto"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def typed_data(tmp_path):
+    return str(write_jsonl(tmp_path / "data.jsonl", *make_corpus(45, seed=4)))
+
+
+@pytest.mark.parametrize("name", ["predict", "evaluate", "calibrate"])
+def test_a_model_is_opened_on_the_device(name, typed_data, tmp_path, monkeypatch):
+    asked = fake_device(monkeypatch)
+    model = shutil.copytree(FIXTURE, tmp_path / "model")
+    done = run(name, str(model), typed_data, "--device", NAME)
+    assert done.returncode == 0, done.stderr
+    assert asked == [NAME, NAME], "checked by the option, taken by the model"
+
+
+def test_a_model_is_trained_on_the_device(typed_data, tmp_path, monkeypatch, tiny_backbones):
+    asked = fake_device(monkeypatch)
+    options = [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--epochs", "1", "--device", NAME]
+    done = run("train", typed_data, "--output", str(tmp_path / "model"), *options)
+    assert done.returncode == 0, done.stderr
+    assert set(asked) == {NAME, str(DEVICE)}
+
+
+def test_keywords_are_read_on_the_device(typed_data, monkeypatch):
+    asked = fake_device(monkeypatch)
+    options = ["--attention-model", str(FIXTURE), "--backbone", str(FIXTURE), "--device", NAME]
+    done = run("keywords", typed_data, *options)
+    assert done.returncode == 0, done.stderr
+    assert asked == [NAME, NAME]
+
+
+def test_the_demonstration_runs_on_the_device(monkeypatch):
+    from masker.experiments import demo
+    from masker.report import demo_summary
+
+    given = []
+    fake_device(monkeypatch)
+    monkeypatch.setattr(demo, "run_demo", lambda output, **options: given.append((output, options)))
+    monkeypatch.setattr(demo_summary, "print_demo", lambda result: None)
+    assert run("demo", "--device", NAME, "--output", "here", "--restart").returncode == 0
+    assert given == [("here", {"device": NAME, "restart": True})]
