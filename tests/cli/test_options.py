@@ -234,15 +234,3 @@ def test_keywords_are_read_on_the_device(typed_data, monkeypatch):
     done = run("keywords", typed_data, *options)
     assert done.returncode == 0, done.stderr
     assert asked == [NAME, NAME]
-
-
-def test_the_demonstration_runs_on_the_device(monkeypatch):
-    from masker.experiments import demo
-    from masker.report import demo_summary
-
-    given = []
-    fake_device(monkeypatch)
-    monkeypatch.setattr(demo, "run_demo", lambda output, **options: given.append((output, options)))
-    monkeypatch.setattr(demo_summary, "print_demo", lambda result: None)
-    assert run("demo", "--device", NAME, "--output", "here", "--restart").returncode == 0
-    assert given == [("here", {"device": NAME, "restart": True})]
