@@ -67,7 +67,7 @@ def imports(package: Path = PACKAGE) -> Graph:
 
 
 def basement(graph: Graph, package: Path = PACKAGE) -> list[str]:
-    """Single modules that import nothing but each other; every room may use them, so their arrows would hide the rest."""
+    """Single modules that import only each other. Every room may use them; arrows to them would hide the rest."""
     found = [name for name in graph if not (package / name).is_dir()]
     while upstairs := [name for name in found if not graph[name] <= set(found)]:
         found = [name for name in found if name not in upstairs]
