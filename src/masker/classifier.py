@@ -138,8 +138,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The classes, in the order of :meth:`predict_proba`'s columns."""
-        model = self.model_
-        return np.array(model.labels_of(range(len(model.classes))))
+        return np.array(self.model_.labels)
 
     def doc_logits(self, texts: Sequence[Text], advance: Advance | None = None) -> npt.NDArray[np.float32]:
         """(N, C) raw outputs of f_doc."""

@@ -23,7 +23,7 @@ from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, Judgement
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.fitting import DetectorFitter
-from masker.detection.prediction import Prediction
+from masker.detection.prediction import Prediction, predictions_of
 from masker.detection.recalibration import choosing_split, recalibrated_settings
 from masker.detection.trade_off import best_rate, trade_off
 from masker.documents import Documents, check_classes
@@ -107,8 +107,8 @@ class Model:
         if settings.model.head != "regression":
             check_classes(documents)
             classes = sorted(documents.class_names, key=LABEL_TYPES[label_type])
-        seed = settings.training.seed
-        origin = provenance(seed=seed, data=documents.name, data_sha256=documents.fingerprint(), rows=len(documents))
+        data = {"data": documents.name, "data_sha256": documents.fingerprint(), "rows": len(documents)}
+        origin = provenance(seed=settings.training.seed, **data)
         with work_folder(work, documents, settings, restart=restart):
             run = TrainingRun(documents, classes, settings, work, device)
             backend = METHODS.get(settings.training.method).train(run)
@@ -193,11 +193,7 @@ class Model:
         return self.detector
 
     def encode(self, texts: Sequence[Text]) -> Encoded:
-        """Token ids of texts.
-
-        Raises:
-            DataError: When they are pairs and the model wants single texts, or vice versa.
-        """
+        """Token ids of texts; refuses pairs if the model was trained on single texts, and vice versa."""
         first, pairs = split_pairs(texts)
         if not first:
             return Encoded([], None, None, np.empty(0, dtype=np.int64))
@@ -223,24 +219,17 @@ class Model:
         detector = self.rejecting()
         return detector.judge(self.outputs(texts, advance, detector.score.features))
 
-    def labels_of(self, indices: Any) -> list[Any]:
-        """The user's labels of class indices."""
-        convert = LABEL_TYPES[self.label_type]
-        names = [convert(name) for name in self.classes]
-        return [names[index] for index in indices]
+    @property
+    def labels(self) -> list[Any]:
+        """The classes as the user's labels, in the order of the outputs."""
+        return [LABEL_TYPES[self.label_type](name) for name in self.classes]
 
     def predict(self, texts: Sequence[Text], advance: Advance | None = None) -> list[Prediction]:
         """Label, confidence, p-value, score and decision for each text, in one pass."""
         if self.is_regression:
             logits = self.outputs(texts, advance).logits
             return [Prediction(float(value), None, None, None, None) for value in logits[:, 0]]
-        judged = self.judge(texts, advance)
-        labels = self.labels_of(judged.predicted)
-        columns = (labels, judged.probabilities.max(axis=1), judged.p_values, judged.scores, judged.rejected)
-        return [
-            Prediction(label, float(confidence), float(p_value), float(score), bool(out))
-            for label, confidence, p_value, score, out in zip(*columns, strict=True)
-        ]
+        return predictions_of(self.judge(texts, advance), self.labels)
 
     def evaluate(
         self,

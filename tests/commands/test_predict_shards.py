@@ -1,19 +1,28 @@
-"""A folder of shards in this process: each into one file, once."""
+"""A folder of shards, in this process and on Ray: each into one file, once."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from masker.cli import cli
-from masker.commands import ShardsSummary, predict_shards
+from masker.commands import predict_shards as shards_module
 from masker.commands import shard_worker as worker_module
 from masker.commands.predict import write_predictions
+from masker.commands.predict_options import PredictOptions
+from masker.commands.predict_shards import ShardsSummary, predict_shards
+from masker.commands.shard_files import Shard
+from masker.commands.shard_worker import ShardResult, ShardWorker
 from masker.config import DataSettings
 from masker.errors import ConfigError, DataError, ModelError
+from masker.ray.cluster import Cluster, RayOptions
 
 GOOD = {"a.parquet": "a.jsonl", "b.jsonl": "b.jsonl", "deep/c.csv": "deep/c.jsonl", "deep/d.tsv.gz": "deep/d.jsonl"}
 
@@ -22,10 +31,10 @@ GOOD = {"a.parquet": "a.jsonl", "b.jsonl": "b.jsonl", "deep/c.csv": "deep/c.json
 def run(shard_model, shard_folder, tmp_path, caplog):
     caplog.set_level("INFO", logger="masker")
 
-    def go(**options):
+    def go(model=shard_model, settings=DataSettings(), ray=None, **options):  # noqa: B008
         caplog.clear()
-        options = {"model": str(shard_model), "settings": DataSettings(), **options}
-        return predict_shards(data=str(shard_folder), output=tmp_path / "out", **options)
+        written = PredictOptions(**options)
+        return predict_shards(str(model), str(shard_folder), tmp_path / "out", settings, written, ray=ray)
 
     return go
 
@@ -53,7 +62,7 @@ def test_every_shard_becomes_what_the_single_file_command_writes(run, shard_mode
 
 
 def test_a_broken_shard_is_named_and_the_others_are_done(run, tmp_path, caplog):
-    with pytest.raises(DataError, match=r"^1 of 5 shards failed, as said above; the others are done"):
+    with pytest.raises(DataError, match=r"^1 of 5 shards failed \(see above\); all others are done"):
         run()
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert line.startswith(f"{tmp_path / 'data' / 'broken.jsonl'}: line 2 is not valid JSON")
@@ -86,7 +95,7 @@ def test_finished_shards_are_kept_and_what_changed_is_made_again(run, shard_fold
 
     (shard_folder / "b.jsonl").write_text('{"text": "bread and soup"}\n')
     assert run() == ShardsSummary(predicted=1, kept=3, rows=37)
-    assert "made again, because model, input or options have changed: 1" in caplog.text
+    assert "made again because model, input or options changed: 1" in caplog.text
     assert len((tmp_path / "out" / "b.jsonl").read_text().splitlines()) == 1
 
     assert run(settings=DataSettings(limit=5, skip_invalid=True)).predicted == 4, "another option"
@@ -140,7 +149,7 @@ def test_an_input_that_changes_under_the_reader_is_no_result(run, shard_folder, 
     monkeypatch.setattr(worker_module, "predict_source", meddling)
     with pytest.raises(DataError):
         run()
-    assert "b.jsonl: changed while it was read" in caplog.text
+    assert "b.jsonl: changed while it was being read" in caplog.text
     assert contents(tmp_path / "out") == {}
     monkeypatch.undo()
     assert run() == ShardsSummary(predicted=1, kept=0, rows=13)
@@ -152,6 +161,58 @@ def test_leftovers_of_a_killed_worker_are_removed(run, shard_folder, tmp_path):
     (tmp_path / "out" / ".a.jsonl.k1ll3d").write_text("half a ro")
     run()
     assert not list((tmp_path / "out").glob(".*"))
+
+
+class Mortal(ShardWorker):
+    """Is killed in the middle of the first shard that any worker takes: half of it is written."""
+
+    def work(self, shard: Shard) -> ShardResult:
+        try:
+            os.close(os.open(Path(self.job.output) / "killed", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return super().work(shard)
+        (Path(self.job.output) / f".{shard.name}.half").write_text("half a ro")
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("not reached")
+
+
+def test_a_killed_worker_loses_nothing(ray_session, run, shard_model, shard_folder, tmp_path, monkeypatch, caplog):
+    """On Ray, four of the five shards can be predicted, and the outputs are those of the local engine."""
+    expected, output = tmp_path / "expected", tmp_path / "out"
+    with pytest.raises(DataError):
+        predict_shards(str(shard_model), str(shard_folder), expected, DataSettings())
+    output.mkdir()
+    monkeypatch.setattr(shards_module, "ShardWorker", Mortal)
+    with pytest.raises(DataError, match="1 of 5 shards failed"):
+        run(ray=RayOptions(workers=2))
+
+    (broken,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert broken.startswith(f"{shard_folder / 'broken.jsonl'}: line 2 is not valid JSON")
+    assert caplog.text.count("its worker was killed; retrying on another one") == 1
+    assert (output / "killed").exists()
+    found, wanted = (
+        {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.jsonl")}
+        for folder in (output, expected)
+    )
+    assert found == wanted
+    assert len(found) == 4
+    assert not list(output.rglob(".*")), "the half-written shard is gone"
+
+
+@pytest.mark.parametrize(("options", "gpus"), [({}, True), ({"device": "cpu"}, False), ({"backend": "onnx"}, False)])
+def test_a_gpu_is_asked_for_where_it_is_of_use(run, monkeypatch, options, gpus):
+    """Each worker gets a GPU of its own if the cluster has any and the options can use it."""
+    asked = []
+
+    @contextmanager
+    def cluster(pieces, workers, address, *, gpus):
+        asked.append((pieces, workers, address, gpus))
+        yield Cluster(None, 1, 1, 1)
+
+    monkeypatch.setattr(shards_module, "open_cluster", cluster)
+    monkeypatch.setattr(shards_module, "share_out", lambda cluster, crew, shards: iter(()))
+    run(ray=RayOptions(3, "head:1"), **options)
+    assert asked == [(5, 3, "head:1", gpus)]
 
 
 @pytest.mark.parametrize(

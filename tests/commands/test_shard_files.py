@@ -1,4 +1,4 @@
-"""Which files are shards, what they become, and the fingerprint of a model."""
+"""Which files are shards, what they become, and the records of outputs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_folder_is_searched_for_tables(folder, tmp_path):
     assert shards[1].source == str(folder / "b.jsonl.gz")
 
 
-def test_sources_are_absolute_because_workers_stand_elsewhere(folder, monkeypatch):
+def test_sources_are_absolute_because_workers_have_other_folders(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
     assert find_shards("in", folder.parent / "out", "csv")[0] == Shard(str(folder / "a.csv"), "a.csv")
 
@@ -59,15 +59,15 @@ def test_two_shards_of_one_name_are_refused(folder, tmp_path):
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        ("in", ConfigError, "is the folder that is read"),
+        ("in", ConfigError, "is also the input folder"),
         ("nowhere", DataError, "no such folder"),
         ("in/a.csv", ConfigError, "takes a folder or a pattern"),
-        ("in/*.nothing", DataError, "has no shards"),
-        ("in/*.json", DataError, "has no shards"),
-        ("in/*", DataError, "is no table that can be read"),
+        ("in/*.nothing", DataError, "no shards found"),
+        ("in/*.json", DataError, "no shards found"),
+        ("in/*", DataError, "not a supported table format"),
     ],
 )
-def test_what_is_no_set_of_shards_is_one_line(folder, tmp_path, data, error, message):
+def test_a_bad_input_is_one_line(folder, tmp_path, data, error, message):
     (folder / "info.json").unlink()
     (folder / "picture.png").touch()
     output = folder if data == "in" else tmp_path / "out"

@@ -1,4 +1,4 @@
-"""Made-up corpora in a MASKER_DATA folder, and recipes over them that a tiny encoder trains in seconds."""
+"""Made-up corpora in a MASKER_DATA folder, recipes over them that a tiny encoder trains in seconds, made-up results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from functools import partial
 import pytest
 import yaml
 
+from masker.experiments.plan import plan_recipe
+from masker.experiments.recipe import load_recipe
+from masker.experiments.reproduce import reproduce
+from masker.experiments.stages import MODEL, Graph, finish_stage, make_stage, partial_folder
+from masker.experiments.summary import summarise
+from masker.report.reproduction import write_report
 from tests.conftest import make_corpus
 
 TOPICS = {
@@ -83,7 +89,7 @@ TINY = {
     "comparisons": [{"system": "masker", "baseline": "vanilla", "metric": "auroc"}],
     "scales": {
         "small": {
-            "hardware": "anything",
+            "hardware": "2 CPU cores",
             "seeds": [0, 1],
             "backbones": {"BERT": {"model": "replaced by the test", "epochs": {"vanilla": 2, "masker": 4}}},
         }
@@ -104,3 +110,106 @@ def write_recipe(folder, backbone, name="tiny", *, scale=None, **entries):
 @pytest.fixture
 def tiny_recipe(tiny_backbones, tmp_path):
     return partial(write_recipe, tmp_path, tiny_backbones["bert"])
+
+
+def origin(commit="0123456789abcdef", created="2030-01-02T00:00:00+00:00", **versions):
+    """The provenance of a stage."""
+    packages = {"masker": "0.1.0", "torch": "2.13.0", "transformers": "5.0", **versions}
+    return {"created": created, "machine": "Linux x86_64", "commit": commit, "versions": packages}
+
+
+def leave_record(output, stage, result, *, model=False, **record):
+    """Finish a stage without doing its work."""
+    folder = partial_folder(output, stage.id)
+    folder.mkdir(parents=True)
+    if model:
+        (folder / MODEL).mkdir()
+    content = {"result": result, "took": 1.0, "resumed": False, "provenance": origin(), **record}
+    finish_stage(output, stage, content)
+
+
+AUROC = {
+    ("vanilla", 0): {"SST-2": {"auroc": 0.80}},
+    ("vanilla", 1): {"SST-2": {"auroc": 0.84}},
+    ("masker", 0): {"SST-2": {"auroc": 0.90}},
+    ("masker", 1): {"SST-2": {"auroc": 0.84}},
+    ("mkr", 0): {"SST-2": {}},
+    ("mkr", 1): {"SST-2": {}},
+}
+
+
+@pytest.fixture
+def summary_of(corpora, tiny_recipe, tmp_path):
+    """The summary of a recipe whose evaluations are made up: ``figures[system, seed]``."""
+
+    def make(figures, **entries):
+        plan = plan_recipe(load_recipe(tiny_recipe(**entries)), "small")
+        values = {
+            run.goal: {
+                test: {name: {"value": value} for name, value in measured.items()}
+                for test, measured in figures[run.system, run.seed].items()
+            }
+            for run in plan.runs
+        }
+        for stage in plan.graph.stages.values():
+            leave_record(tmp_path, stage, {"figures": values.get(stage.id, {})})
+        return summarise(plan, tmp_path)
+
+    return make
+
+
+@pytest.fixture
+def graph():
+    """vanilla -> keywords -> masker, and an evaluation of both models."""
+    graph = Graph()
+    vanilla = graph.add(make_stage("train", {"name": "vanilla"}, title="vanilla", seconds=10.0))
+    graph.add(make_stage("evaluate", {"n": 1}, [vanilla.id], title="vanilla's", seconds=1.0), goal=True)
+    keywords = graph.add(make_stage("keywords", {}, [vanilla.id], title="keywords", seconds=1.0))
+    masker = graph.add(make_stage("train", {"name": "masker"}, [keywords.id], title="masker", seconds=20.0))
+    graph.add(make_stage("evaluate", {"n": 1}, [masker.id], title="masker's", seconds=1.0), goal=True)
+    return graph
+
+
+def leave_result(stage, output):
+    """Stands in for ``run_stage``: leaves what a stage leaves, without doing its work."""
+    leave_record(output, stage, {}, took=2.0 * stage.seconds, model=stage.kind == "train")
+
+
+class Listener:
+    def __init__(self):
+        self.heard = []
+
+    def started(self, stage):
+        self.heard.append(f"+{stage.title}")
+
+    def done(self, stage, seconds):
+        self.heard.append(f"-{stage.title}")
+        assert seconds >= 0
+
+
+TESTS = {
+    "known": {"corpus": "topics", "split": "test"},
+    "foreign": {"corpus": "foreign", "split": "test"},
+}
+VANILLA = {"vanilla": {"title": "vanilla", "settings": {"training": {"method": "vanilla"}}}}
+
+
+@pytest.fixture
+def analysed(corpora, tiny_recipe, tmp_path):
+    """Runs an analysis; its outcome and its report."""
+
+    def run(kind, *, systems=VANILLA, sets=TESTS, comparisons=(), **options):
+        path = tiny_recipe(
+            kind,
+            analysis={"kind": kind, "figure": f"fig:{kind}", "options": options},
+            sources={"Topics": {"train": {"corpus": "topics", "split": "train"}, "tests": sets}},
+            systems=systems,
+            comparisons=list(comparisons),
+            metrics=[],
+            table=None,
+            scale={"seeds": [0]},
+        )
+        [outcome] = reproduce([path], tmp_path / "out")
+        return outcome, write_report(outcome)
+
+    return run

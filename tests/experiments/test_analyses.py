@@ -1,9 +1,8 @@
-"""The figures of the paper, as numbers and as pictures."""
+"""The figures of the paper as numbers."""
 
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -12,35 +11,10 @@ from masker.documents import Documents
 from masker.documents.encoding import encode
 from masker.errors import ConfigError
 from masker.experiments import analyses
-from masker.experiments.reproduce import reproduce
+from masker.experiments.analyses import Subject
 from masker.inference.outputs import Outputs
 from masker.modeling.backbone import load_tokenizer
-from masker.report.reproduction import write_report
-
-TESTS = {
-    "known": {"corpus": "topics", "split": "test"},
-    "foreign": {"corpus": "foreign", "split": "test"},
-}
-VANILLA = {"vanilla": {"title": "vanilla", "settings": {"training": {"method": "vanilla"}}}}
-
-
-@pytest.fixture
-def analysed(corpora, tiny_recipe, tmp_path):
-    def run(kind, *, systems=VANILLA, sets=TESTS, comparisons=(), **options):
-        path = tiny_recipe(
-            kind,
-            analysis={"kind": kind, "figure": f"fig:{kind}", "options": options},
-            sources={"Topics": {"train": {"corpus": "topics", "split": "train"}, "tests": sets}},
-            systems=systems,
-            comparisons=list(comparisons),
-            metrics=[],
-            table=None,
-            scale={"seeds": [0]},
-        )
-        [outcome] = reproduce([path], tmp_path / "out")
-        return outcome, write_report(outcome)
-
-    return run
+from tests.experiments.conftest import TESTS
 
 
 def test_rates_are_shares_of_tokens(tiny_backbones, monkeypatch):
@@ -59,7 +33,7 @@ def test_rates_are_shares_of_tokens(tiny_backbones, monkeypatch):
     monkeypatch.setattr(analyses, "load_classifier", lambda folder: None)
     train = Documents(["soup", "rocket"], None, ["food", "space"], "train")
     target = Documents(["soup soup", "bread rocket", "rocket moon"], None, ["food", "food", "space"], "target")
-    found = analyses.class_keyword_rates(folder, 16, train, {"t": target}, per_class=1)
+    found = analyses.class_keyword_rates(Subject(folder, 16, train, {"t": target}), per_class=1)
     assert found["keywords"] == {"food": ["soup"], "space": ["rocket"]}
     assert found["rates"] == {
         "food": {"t: food": 50.0, "t: space": 0.0},
@@ -97,7 +71,8 @@ def test_tsne_silhouette_is_high_for_sets_apart_and_low_for_one_set_cut_in_two(t
         parts = [draw.normal(size=(20, 2)), draw.normal(size=(20, 2)) + offset]
         outputs = (Outputs(None, {"cls": part}) for part in parts)
         monkeypatch.setattr(analyses.TorchScorer, "predict_outputs", lambda self, encoded: next(outputs))
-        return analyses.embed_in_plane(tiny_backbones["bert"], 16, sets["one"], sets, perplexity=5.0)["silhouette"]
+        subject = Subject(tiny_backbones["bert"], 16, sets["one"], sets)
+        return analyses.embed_in_plane(subject, perplexity=5.0)["silhouette"]
 
     assert silhouette(10.0) > 0.7
     assert abs(silhouette(0.0)) < 0.1
@@ -123,56 +98,13 @@ def test_mean_attention_is_the_sum_over_documents_with_the_word(tiny_backbones, 
     monkeypatch.setattr(analyses, "attention_keyword_scores", lambda *args: scores)
     monkeypatch.setattr(analyses, "load_classifier", lambda folder: None)
     assert len(encode(tokenizer, documents.texts, None, 16)) == 3
-    found = analyses.attended_words(folder, 16, documents, {"d": documents}, count=2)["words"]["d"]
+    subject = Subject(folder, 16, documents, {"d": documents})
+    found = analyses.attended_words(subject, count=2)["words"]["d"]
     assert [row["word"] for row in found["sum"]] == ["moon", "bread"]
     assert [(row["word"], row["score"]) for row in found["mean"]] == [("bread", 1.2), ("moon", 1.0)]
 
 
-BOTH = {**VANILLA, "masker": {"title": "MASKER", "settings": {"training": {"method": "masker"}}}}
-QUESTION = [{"system": "masker", "baseline": "vanilla", "metric": "reliance"}]
-
-
-def test_reliance_of_all_systems_on_the_same_keywords(analysed):
-    outcome, text = analysed(
-        "reliance", systems=BOTH, comparisons=QUESTION,
-        keywords=["training", "occlusion"], masking=["drop"], documents=24, per_class=2,
-    )  # fmt: skip
-    vanilla, masker = outcome.summary["analysis"]
-    for row in (vanilla, masker):
-        assert [(audit["keywords"], audit["masking"]) for audit in row["audits"]] == [
-            ("training", "drop"),
-            ("occlusion", "drop"),
-        ]
-        assert [audit["measured_documents"] for audit in row["audits"]] == [24, 12]
-        assert list(row["documents"]) == ["known"], "the test set of the training domain alone"
-    same = [row["audits"][0] for row in (vanilla, masker)]
-    assert same[0]["keyword_share"] == same[1]["keyword_share"] > 0
-    stages = [outcome.plan.graph.stages[run.goal] for run in outcome.plan.runs]
-    assert stages[0].depends_on[1] == stages[1].depends_on[1], "one keyword stage for both"
-    assert [(row["keywords"], row["units"]) for row in outcome.summary["comparisons"]] == [
-        ("training", 1),
-        ("occlusion", 1),
-    ]
-    expected = same[0]["reliance"]["value"] - same[1]["reliance"]["value"]
-    assert outcome.summary["comparisons"][0]["difference"] == pytest.approx(expected, abs=1e-4)
-    assert "| Topics" in text and "reliance, MASKER" in text and "MASKER minus vanilla" in text
-
-
-def test_what_the_analysis_of_reliance_cannot_do(analysed):
-    for words, arguments in (
-        (r"options\.masking", {"keywords": ["training"]}),
-        (r"options\.keywords", {"keywords": ["atention"], "masking": ["drop"]}),
-        ("needs a system of method masker or residual", {"keywords": ["training"], "masking": ["drop"]}),
-        ("compared by the analysis 'reliance'", {
-            "keywords": ["training"], "masking": ["drop"], "systems": BOTH,
-            "comparisons": [{"system": "masker", "baseline": "vanilla", "metric": "auroc"}]}),
-    ):  # fmt: skip
-        with pytest.raises(ConfigError, match=words):
-            analysed("reliance", **arguments)
-
-
-def test_keyword_lists_side_by_side_without_matplotlib(analysed, monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_keyword_lists_side_by_side(analysed):
     systems = {
         name: {"title": name, "settings": {"training": {"method": "masker"}, "keywords": {"source": name}}}
         for name in ("frequency", "attention")
@@ -181,7 +113,9 @@ def test_keyword_lists_side_by_side_without_matplotlib(analysed, monkeypatch, ca
     lists = {row["system"]: row["keywords"] for row in outcome.summary["analysis"]}
     assert all(len(words) == 8 for words in lists.values())
     assert ", ".join(lists["frequency"]) in text
-    assert not (outcome.folder / "figure.png").exists()
-    assert [record.message for record in caplog.records if "matplotlib" in record.message] == [
-        "the figure is not drawn, because matplotlib is not installed: pip install 'masker[plots]'"
-    ]
+
+
+def test_tsne_needs_two_sets():
+    documents = Documents(["soup"], None, ["food"], "one")
+    with pytest.raises(ConfigError, match="needs two sets of documents; the recipe names 1"):
+        analyses.embed_in_plane(Subject("folder", 16, documents, {"one": documents}))

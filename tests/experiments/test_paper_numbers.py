@@ -57,7 +57,7 @@ def test_how_many_numbers_the_tables_have():
 
 
 @pytest.mark.parametrize("name", paper_tables())
-def test_cells_are_told_apart(name):
+def test_cells_are_unique(name):
     cells = [tuple(sorted(number.cell.items())) for number in paper_table(name).numbers]
     assert len(set(cells)) == len(cells)
 
@@ -101,5 +101,5 @@ def test_lookup_prefers_the_first_table_and_says_none():
     assert find_number(["ood_main"], **{**cell, "test": "Yelp"}) is None
     with pytest.raises(ConfigError, match=r"no table 'ood_mian'.*Did you mean 'ood_main'"):
         find_number(["ood_mian"], **cell)
-    with pytest.raises(ConfigError, match=r"a cell is told by train, .*; got corpus"):
+    with pytest.raises(ConfigError, match=r"a cell is identified by train, .*; got corpus"):
         find_number(["ood_main"], corpus="Amazon")

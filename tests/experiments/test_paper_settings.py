@@ -1,32 +1,35 @@
-"""Recipes do as the paper does, and say so only where they do not."""
+"""Recipes do what the paper does, and stages name only what differs from it."""
+
+from __future__ import annotations
 
 import pytest
 
-from masker.config import METHODS_WITH_SCORE, Settings, build_settings
+from masker.config import Settings, build_settings
 from masker.experiments.paper_settings import paper_settings, with_paper_settings, without_paper_settings
-from masker.experiments.plan import run_settings, vanilla_settings
 from masker.experiments.recipe import load_recipe, recipe_names
+from masker.experiments.run_settings import RunCoordinates, run_settings, vanilla_settings
+from masker.registry import METHODS
 
 
 @pytest.mark.parametrize("name", [name for name in recipe_names() if name not in ("quality", "defaults")])
 def test_every_run_of_every_recipe_has_the_papers_score(name):
     recipe = load_recipe(name)
     for scale in map(recipe.scale, recipe.scales):
-        for source in recipe.sources.values():
+        for source in recipe.sources:
             for system in recipe.systems:
-                for backbone in scale.backbones.values():
-                    settings = run_settings(recipe, scale, source, system, backbone, 0)
-                    own = settings.training.method in METHODS_WITH_SCORE
-                    assert settings.detection.score == ("auto" if own else "max-prob")
+                for column, encoder in scale.backbones.items():
+                    settings = run_settings(recipe, scale, RunCoordinates(source, system, column, encoder, 0))
+                    own = METHODS.get(settings.training.method).own_score
+                    assert settings.detection.score == ("max-prob" if own is None else "auto")
                     assert settings.data.calibration_share == 0.0 and not settings.detection.calibrate_confidence
-                    assert settings.training.averaged_share == 0.0 and not settings.training.warm_start
+                    assert settings.training.averaged_share == 0.0
                     if settings.training.method == "masker":
                         vanilla = vanilla_settings(settings, 1)
                         assert vanilla.detection.score == "max-prob" and vanilla.data.calibration_share == 0.0
 
 
 @pytest.mark.parametrize("method", ["masker", "openmax", "doc"])
-def test_what_is_the_papers_is_left_out_and_comes_back(method):
+def test_the_papers_settings_are_left_out_and_restored(method):
     settings = build_settings(paper_settings(method), {"training": {"method": method}}).model_dump(mode="json")
     short = without_paper_settings(settings)
     assert set(short["detection"]) == {"false_alarm_rate", "rule"} and "calibration_share" not in short["data"]

@@ -10,8 +10,10 @@ import yaml
 
 from masker.errors import ConfigError
 from masker.experiments.paper_numbers import find_number, paper_table, paper_tables
-from masker.experiments.plan import Run, plan_recipe, run_settings
-from masker.experiments.recipe import DETECTION_METRICS, load_recipe, recipe_names
+from masker.experiments.plan import Run, RunOptions, plan_recipe
+from masker.experiments.recipe import load_recipe, recipe_names
+from masker.experiments.recipe_parts import DETECTION_METRICS
+from masker.experiments.run_settings import RunCoordinates, run_settings
 from masker.experiments.summary import cells_of
 
 RECIPES = recipe_names()
@@ -34,12 +36,12 @@ def test_settings_are_valid_at_every_scale(name, scale_name):
     recipe = load_recipe(name)
     assert recipe.name == name
     scale = recipe.scale(scale_name)
-    for source in recipe.sources.values():
+    for source in recipe.sources:
         for system in recipe.systems:
-            for backbone in scale.backbones.values():
-                settings = run_settings(recipe, scale, source, system, backbone, 3)
+            for column, encoder in scale.backbones.items():
+                settings = run_settings(recipe, scale, RunCoordinates(source, system, column, encoder, 3))
                 assert settings.training.seed == 3
-                assert settings.model.backbone == backbone.model
+                assert settings.model.backbone == encoder.model
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -90,11 +92,11 @@ def test_every_cell_that_should_have_a_paper_figure_has_one(name):
         for cell in cells_of(recipe, run):
             expected = source.in_paper and system.in_paper and source.paper_tests.get(cell["test"], "") is not None
             if name == "ood-ablation" and run.source == "Newsgroup":
-                continue  # an addition of ours, of which ood_more happens to have three rows
+                continue  # our addition, of which ood_more happens to have three rows
             if cell["metric"] == "accuracy" and run.system == "ocsvm":
                 expected = False  # has no classes
             if name == "cross-domain-ablation" and cell["test"] == run.source:
-                expected = False  # this table prints the training domain only by way of the gap
+                expected = False  # this table prints the training domain only through the gap
             assert ("paper" in cell) == expected, cell
 
 
@@ -130,7 +132,7 @@ def test_small_ablation_shares_its_models_with_the_small_main_table(monkeypatch)
     monkeypatch.delenv("MASKER_DATA", raising=False)
     only = ["system=vanilla", "system=vanilla-1-vs-rest", "system=masker"]
     plans = [
-        plan_recipe(load_recipe(name), "small", seeds=[0], only=only, fetch=False)
+        plan_recipe(load_recipe(name), "small", RunOptions(seeds=[0], only=only), fetch=False)
         for name in ("ood-main", "ood-ablation")
     ]
     main, ablation = ({i for i, stage in plan.graph.stages.items() if stage.kind == "train"} for plan in plans)
@@ -157,7 +159,7 @@ def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):
         load_recipe(str(path))
     lines = str(caught.value).splitlines()
     assert len(lines) == 2 and all("mine.yaml" in line for line in lines)
-    for text, message in (("- 1", "must hold keys"), ("a: [", "cannot be read")):
+    for text, message in (("- 1", "must contain keys"), ("a: [", "cannot read recipe file")):
         path.write_text(text)
         with pytest.raises(ConfigError, match=message):
             load_recipe(str(path))
@@ -187,5 +189,5 @@ def test_the_recipe_of_the_documentation_can_be_planned(tmp_path, monkeypatch):
     text = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
     path = tmp_path / "mine.yaml"
     path.write_text(text.split("```yaml\n")[1].split("```")[0])
-    plan = plan_recipe(load_recipe(str(path)), "small", seeds=[0], fetch=False)
+    plan = plan_recipe(load_recipe(str(path)), "small", RunOptions(seeds=[0]), fetch=False)
     assert {run.system for run in plan.runs} == {"vanilla", "masker-10", "masker-30"}

@@ -10,10 +10,14 @@ import time
 
 import pytest
 
+from masker import provenance as provenance_module
 from masker.commands.train import train_run
-from masker.experiments.plan import plan_recipe, run_settings
+from masker.experiments import run_stage as stage_module
+from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
+from masker.experiments.run_settings import RunCoordinates, run_settings
+from masker.report.reproduction import write_report
 from tests.cli.test_commands import one_line, run, start
 from tests.experiments.conftest import write_recipe
 
@@ -59,7 +63,7 @@ def test_it_runs_says_so_and_does_nothing_twice(done, corpora):
     assert len(before) == 7
     again = run("reproduce", recipe, "--output", str(output), "--seeds", "0")
     assert again.stdout == finished.stdout
-    assert "7 of 7 stages are finished already" in again.stderr and "train" not in again.stderr
+    assert "7 of 7 stages are already finished" in again.stderr and "train" not in again.stderr
     assert {path: path.stat().st_mtime_ns for path in output.glob("stages/*/result.json")} == before
 
     dry = run("reproduce", recipe, "--output", str(output), "--seeds", "0..1", "--dry-run")
@@ -67,7 +71,7 @@ def test_it_runs_says_so_and_does_nothing_twice(done, corpora):
     assert "To run: 3 train, 3 evaluate, 1 keywords; about" in dry.stdout
 
 
-def test_results_tell_all_but_the_text(done, data_folder):
+def test_results_name_everything_but_the_text(done, data_folder):
     _, output, _ = done
     content = json.loads((output / "tiny" / "newsgroup.bert.masker.seed0" / "results.json").read_text())
     assert (content["recipe"], content["scale"], content["system"], content["seed"]) == ("tiny", "small", "masker", 0)
@@ -77,6 +81,8 @@ def test_results_tell_all_but_the_text(done, data_folder):
     assert 0 <= content["result"]["figures"]["known classes"]["false_alarms"]["value"] <= 1
     assert content["result"]["documents"] == {"known classes": 32, "SST-2": 24}
     assert [stage["kind"] for stage in content["stages"]] == ["train", "keywords", "train", "evaluate"]
+    assert all(stage["version"] and "commit" in stage for stage in content["stages"])
+    assert [origin["stages"] for origin in content["origins"]] == [{"train": 2, "keywords": 1, "evaluate": 1}]
     origin = content["provenance"]
     assert origin["versions"]["torch"] and origin["machine"] and origin["created"] and "commit" in origin
     assert content["tested"]["ood"]["SST-2"][0]["corpus"] == "foreign"
@@ -89,20 +95,20 @@ def test_results_tell_all_but_the_text(done, data_folder):
 
 def test_shared_stages_give_what_a_run_alone_gives(corpora, tiny_recipe, tmp_path):
     path = tiny_recipe()
-    [outcome] = reproduce([path], tmp_path / "out", seeds=[0], only=["system=masker"], keep_models=True)
+    [outcome] = reproduce([path], tmp_path / "out", RunOptions(seeds=[0], only=["system=masker"]), keep_models=True)
     graph = outcome.plan.graph
     [evaluation] = graph.goals
     shared = tmp_path / "out" / "stages" / graph.stages[evaluation].depends_on[0] / "model"
     recipe = load_recipe(path)
     scale = recipe.scale("small")
-    settings = run_settings(recipe, scale, recipe.sources["Newsgroup"], "masker", scale.backbones["BERT"], 0)
+    settings = run_settings(recipe, scale, RunCoordinates("Newsgroup", "masker", "BERT", scale.backbones["BERT"], 0))
     alone = train_run("topics:train", tmp_path / "alone", settings)
     assert (shared / "model.safetensors").read_bytes() == (alone.folder / "model.safetensors").read_bytes()
     one, other = (json.loads((folder / "masker.json").read_text()) for folder in (shared, alone.folder))
     assert one["keywords"] == other["keywords"] and one["threshold"] == other["threshold"]
 
 
-def test_killed_in_the_middle_it_goes_on_to_the_same_results(done, corpora, tmp_path):
+def test_killed_in_the_middle_it_resumes_to_the_same_results(done, corpora, tmp_path):
     recipe, output, _ = done
     cut = tmp_path / "cut"
     command = ["reproduce", recipe, "--output", str(cut), "--seeds", "0"]
@@ -165,8 +171,9 @@ def test_pairs_genres_and_regression(corpora, tiny_recipe, tmp_path):
 
 
 def test_the_settings_of_every_run_can_be_changed(corpora, tiny_recipe, tmp_path):
-    options = {"seeds": [0], "only": ["system=vanilla"], "overrides": ["model.max_length=16", "training.epochs=1"]}
-    [outcome] = reproduce([tiny_recipe()], tmp_path / "out", **options)
+    overrides = ["model.max_length=16", "training.epochs=1"]
+    options = RunOptions(seeds=[0], only=["system=vanilla"], overrides=overrides)
+    [outcome] = reproduce([tiny_recipe()], tmp_path / "out", options)
     settings = next(iter(outcome.results.values()))["settings"]
     assert (settings["model"]["max_length"], settings["training"]["epochs"]) == (16, 1)
 
@@ -175,9 +182,9 @@ def test_one_model_evaluated_with_two_scores(corpora, tiny_recipe, tmp_path):
     vanilla = {"title": "vanilla", "settings": {"training": {"method": "vanilla", "epochs": 1}}}
     systems = {"vanilla": vanilla, "entropy": {**vanilla, "title": "its entropy", "score": "entropy"}}
     recipe = tiny_recipe(systems=systems, comparisons=[])
-    plan = plan_recipe(load_recipe(recipe), "small", seeds=[0])
+    plan = plan_recipe(load_recipe(recipe), "small", RunOptions(seeds=[0]))
     assert sorted(stage.kind for stage in plan.graph.stages.values()) == ["evaluate", "evaluate", "train"]
-    [outcome] = reproduce([recipe], tmp_path / "out", seeds=[0])
+    [outcome] = reproduce([recipe], tmp_path / "out", RunOptions(seeds=[0]))
     plain, other = (content["result"]["figures"] for content in outcome.results.values())
     assert plain["known classes"]["accuracy"] == other["known classes"]["accuracy"]
     assert plain["SST-2"]["aupr"] != other["SST-2"]["aupr"]
@@ -191,14 +198,14 @@ def test_list_dry_run_and_bad_input(corpora, tiny_recipe, tmp_path):
     assert dry.returncode == 0 and "train masker · Newsgroup · bert · seed 1" in dry.stdout
     assert not (tmp_path / "out").exists()
     absent = run("reproduce", "stsb", "--dry-run", "--output", output)
-    assert "Not here yet: stsb" in absent.stdout
+    assert "Missing corpora: stsb" in absent.stdout
     assert "Did you mean 'ood-main'" in one_line(run("reproduce", "ood-mein"))
     assert "engine must be one of local" in one_line(run("reproduce", recipe, "--engine", "abacus", "--output", output))
     assert not (tmp_path / "out").exists()
     assert "name a recipe" in run("reproduce").stderr
     for seeds in ("3..1", "a", "1,", "-1"):
         refused = run("reproduce", recipe, "--seeds", seeds)
-        assert refused.returncode == 2 and "is no seed" in refused.stderr
+        assert refused.returncode == 2 and "is not a list of seeds" in refused.stderr
 
 
 def test_two_processes_do_not_work_in_one_folder(corpora, tiny_recipe, tmp_path):
@@ -208,3 +215,40 @@ def test_two_processes_do_not_work_in_one_folder(corpora, tiny_recipe, tmp_path)
     with FileLock(tmp_path / "out" / ".lock"):
         refused = run("reproduce", tiny_recipe(), "--output", str(tmp_path / "out"))
     assert "another process works in" in one_line(refused)
+
+
+def test_results_name_the_commit_of_their_stages(corpora, tiny_recipe, tmp_path, monkeypatch):
+    """Vanilla runs with commit a and is removed; MASKER runs with b, which trains vanilla again for its keywords.
+
+    Vanilla's figures still come from the model of commit a. Commit c runs nothing, so it changes nothing.
+    """
+    recipe, output = tiny_recipe(comparisons=[]), tmp_path / "out"
+
+    def run_with(commit, *systems):
+        for module in (stage_module, provenance_module):
+            monkeypatch.setattr(module, "source_commit", lambda: commit * 40)
+        options = RunOptions(seeds=[0], only=[f"system={name}" for name in systems], overrides=["training.epochs=1"])
+        [outcome] = reproduce([recipe], output, options)
+        return outcome, write_report(outcome)
+
+    _, alone = run_with("a", "vanilla")
+    assert "same code" not in alone
+    outcome, both = run_with("b", "vanilla", "masker")
+    commits = {
+        result["system"]: [(stage["kind"], stage["commit"][0], stage["version"]) for stage in result["stages"]]
+        for result in outcome.results.values()
+    }
+    version = outcome.summary["provenance"]["versions"]["masker"]
+    assert commits == {
+        "vanilla": [(kind, "a", version) for kind in ("train", "evaluate")],
+        "masker": [(kind, "b", version) for kind in ("train", "keywords", "train", "evaluate")],
+    }
+    origins = [(origin["commit"], origin["stages"]) for origin in outcome.summary["origins"]]
+    assert origins == [
+        ("a" * 40, {"train": 1, "evaluate": 1}),
+        ("b" * 40, {"train": 2, "keywords": 1, "evaluate": 1}),
+    ]
+    assert "commit aaaaaaaaaaaa (1 train, 1 evaluate); commit bbbbbbbbbbbb (2 train, 1 keywords, 1 evaluate)" in both
+    before = {path: path.read_bytes() for path in (output / "tiny").rglob("*") if path.is_file()}
+    run_with("c", "vanilla", "masker")
+    assert {path: path.read_bytes() for path in before} == before

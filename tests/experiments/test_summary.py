@@ -1,45 +1,12 @@
-"""From the figures of runs to means, deviations, gaps and tables, worked out by hand."""
+"""From the figures of runs to means, deviations, gaps and comparisons, worked out by hand."""
 
 from __future__ import annotations
 
 import json
 
-import pytest
-
-from masker.experiments.plan import plan_recipe
-from masker.experiments.recipe import load_recipe
-from masker.experiments.stages import finish, partial_folder
-from masker.experiments.summary import dumps_summary, summarise
-from masker.report.reproduction import comparison_sentence, summary_lines, table_lines
-
-
-@pytest.fixture
-def summary_of(corpora, tiny_recipe, tmp_path):
-    """The summary of a recipe whose evaluations are made up: ``figures[system, seed]``."""
-
-    def make(figures, **entries):
-        plan = plan_recipe(load_recipe(tiny_recipe(**entries)), "small")
-        for run in plan.runs:
-            stage = plan.graph.stages[run.goal]
-            partial_folder(tmp_path, stage.id).mkdir(parents=True)
-            values = {
-                test: {name: {"value": value} for name, value in measured.items()}
-                for test, measured in figures[run.system, run.seed].items()
-            }
-            finish(tmp_path, stage, {"result": {"figures": values}, "took": 1.0, "resumed": False})
-        return summarise(plan, tmp_path)
-
-    return make
-
-
-AUROC = {
-    ("vanilla", 0): {"SST-2": {"auroc": 0.80}},
-    ("vanilla", 1): {"SST-2": {"auroc": 0.84}},
-    ("masker", 0): {"SST-2": {"auroc": 0.90}},
-    ("masker", 1): {"SST-2": {"auroc": 0.84}},
-    ("mkr", 0): {"SST-2": {}},
-    ("mkr", 1): {"SST-2": {}},
-}
+from masker.experiments.summary import dumps_summary
+from masker.report.reproduction import summary_lines, table_lines
+from tests.experiments.conftest import AUROC, origin
 
 
 def test_false_alarms_belong_to_the_training_domain_alone(summary_of):
@@ -66,7 +33,7 @@ def test_means_deviations_and_the_paper_beside_them(summary_of):
     assert lines[2] == "| Newsgroup  | SST-2     | 82.0 ± 2.8 (87.0) | 87.0 ± 4.2 (98.6) |"
 
 
-def test_the_gap_is_what_is_lost_on_the_way_to_another_domain(summary_of):
+def test_the_gap_is_the_loss_in_another_domain(summary_of):
     """Accuracy 0.9 at home and 0.7 abroad: a gap of -20 points. The training domain itself has none."""
     everyone = {("vanilla", seed): {"IMDB": {"accuracy": 0.9}, "SST-2": {"accuracy": 0.7}} for seed in (0, 1)}
     summary = summary_of(
@@ -93,7 +60,7 @@ def test_the_gap_is_what_is_lost_on_the_way_to_another_domain(summary_of):
     ]
 
 
-def test_a_system_without_a_figure_shows_the_papers_alone(summary_of):
+def test_a_system_without_a_figure_shows_only_the_papers(summary_of):
     figures = {**AUROC, ("doc", 0): {}, ("doc", 1): {}}
     system = {"title": "DOC", "settings": {"training": {"method": "vanilla"}}, "backbone_free": True}
     summary = summary_of(figures, systems={"doc": system, "masker": {"title": "MASKER"}}, comparisons=[])
@@ -102,60 +69,18 @@ def test_a_system_without_a_figure_shows_the_papers_alone(summary_of):
     assert "– (88.1)" in table_lines(summary)[2]
 
 
-def cell(mean=50.0, **keys):
-    return {"train": "T", "test": "X", "backbone": "BERT", "model": "m", "system": "s", "metric": "auroc",
-            "mean": mean, "deviation": None, **keys}  # fmt: skip
-
-
-def test_a_key_that_tells_cells_apart_is_never_lost():
-    summary = {"systems": {"s": "S"}, "table": {"rows": ["train"], "columns": ["system"]}}
-    lines = table_lines({**summary, "cells": [cell(1.0), cell(2.0, test="Y")]})
-    assert [line.split("|")[1:3] for line in lines[2:]] == [
-        [" T          ", " X         "],
-        [" T          ", " Y         "],
-    ]
-
-
-def test_a_system_without_an_encoder_stands_in_the_row_of_every_encoder():
-    summary = {"systems": {"s": "S", "d": "D"}, "table": {"rows": ["train", "backbone"], "columns": ["system"]}}
-    cells = [cell(1.0, system="d", backbone="", model=""), cell(2.0, model="one"), cell(3.0, backbone="R", model="two")]
-    lines = table_lines({**summary, "cells": cells})
-    assert [line.replace(" ", "") for line in lines[2:]] == ["|T|one|1.0|2.0|", "|T|two|1.0|3.0|"]
-
-
-@pytest.mark.parametrize(
-    ("figures", "words"),
-    [
-        ({"p_value": 0.25, "smallest_p": 0.25, "units": 3}, "so few runs cannot show a difference"),
-        ({"p_value": 0.3, "smallest_p": 0.03, "units": 6}, "p = 0.300 (sign-flip test over runs): no difference shown"),
-        ({"p_value": 0.031, "smallest_p": 0.031, "units": 6}, "a better system"),
-        ({"p_value": 0.031, "smallest_p": 0.031, "units": 6, "difference": -1.0}, "a worse system"),
-    ],
-)
-def test_what_a_comparison_may_claim(figures, words):
-    row = {"system": "a", "baseline": "b", "metric": "eer", "wins": 2, "cells": 3, "difference": 1.5, **figures}
-    assert words in comparison_sentence(row, {"a": "A", "b": "B"})
-
-
-def test_a_summary_is_small_readable_and_says_what_it_was_made_with(summary_of):
+def test_a_summary_is_small_and_readable_and_names_its_origin(summary_of):
     stand_in = {"other": {"corpus": "topics", "reason": "never used here"}}
     summary = summary_of(AUROC, scale={"stand_ins": stand_in, "notes": ["Mind this."], "train_documents": 40})
     text = dumps_summary(summary)
     assert json.loads(text) == summary
-    assert sum('"SST-2"' in line for line in text.splitlines()) == 2, "one line a cell"
+    assert sum('"SST-2"' in line for line in text.splitlines()) == 2, "one line per cell"
     assert summary["setting"]["stand_ins"] == {}
-    assert summary["provenance"]["versions"]["masker"]
+    assert summary["provenance"] == origin()
+    stages = {"train": 6, "evaluate": 6, "keywords": 2}
+    assert summary["origins"] == [{"commit": origin()["commit"], "versions": origin()["versions"], "stages": stages}]
     report = "\n".join(summary_lines(summary))
     assert "Mind this." in report and "40 training documents" in report and "seeds 0, 1" in report
-
-
-def test_odd_numbers_of_the_paper_get_a_footnote(summary_of):
-    source = {"train": {"corpus": "topics", "split": "train"}, "tests": {"k": {"corpus": "topics", "split": "test"}},
-              "ood": {"Amazon": {"corpus": "foreign", "split": "test"}}}  # fmt: skip
-    figures = {key: {"Amazon": value["SST-2"]} for key, value in AUROC.items()}
-    lines = summary_lines(summary_of(figures, sources={"Newsgroup": source}))
-    assert any("(87.0*)" in line for line in lines)
-    assert any(line.startswith("- \\*") and "96.8" in line for line in lines)
 
 
 def test_a_system_without_an_encoder_is_compared_too(summary_of):

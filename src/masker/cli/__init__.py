@@ -21,7 +21,7 @@ from masker.cli.evaluate import evaluate_command
 from masker.cli.export import export_command
 from masker.cli.keywords import keywords_command
 from masker.cli.predict import predict_command
-from masker.cli.reproduce import reproduce
+from masker.cli.reproduce import reproduce_command
 from masker.cli.train import train_command
 from masker.errors import MaskerError
 
@@ -66,7 +66,7 @@ for command in (
     audit_command,
     export_command,
     data,
-    reproduce,
+    reproduce_command,
 ):
     cli.add_command(command)
 

@@ -67,8 +67,10 @@ def predict_command(
         raise ConfigError("--engine writes one file per input file; name their folder with --output")
 
     from masker.commands.predict_shards import predict_shards
+    from masker.ray.cluster import RayOptions
 
-    summary = predict_shards(model, data, output, settings, chosen, engine=engine, workers=workers, address=address)
+    ray = RayOptions(workers, address) if engine == "ray" else None
+    summary = predict_shards(model, data, output, settings, chosen, ray=ray)
     logging.getLogger("masker").info(
         "%d rows; %d files predicted, %d kept", summary.rows, summary.predicted, summary.kept
     )

@@ -26,3 +26,8 @@ class PredictOptions:
     score: str | None = None
     false_alarm_rate: float | None = None
     device: str = "auto"
+
+    @property
+    def can_use_gpu(self) -> bool:
+        """Whether a GPU would be used if there is one; ONNX Runtime runs on the CPU."""
+        return self.device != "cpu" and not (self.backend or "").startswith("onnx")

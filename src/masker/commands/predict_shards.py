@@ -1,29 +1,30 @@
-"""A sharded prediction from start to end."""
+"""Predict a folder of files, the shards, in this process or on Ray."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from masker.commands.shard_files import find_shards
+from masker.commands.predict_options import PredictOptions
+from masker.commands.shard_files import Shard, find_shards
 from masker.commands.shard_worker import ShardJob, ShardResult, ShardWorker
 from masker.config import DataSettings
-from masker.errors import DataError, ModelError
+from masker.errors import DataError
 from masker.files import folder_sha256
 from masker.modeling.model_folder import load_manifest
 from masker.progress import progress_bar
-from masker.ray.cluster import open_cluster
-from masker.ray.pool import predict_on_ray
+from masker.ray.cluster import RayOptions, open_cluster
+from masker.ray.pool import Crew, share_out
 
 _log = logging.getLogger("masker")
 
 
 @dataclass(frozen=True)
 class ShardsSummary:
-    """How many shards were predicted now and how many were there already, and the rows of both."""
+    """Shards predicted by this call, shards kept from an earlier one, and the rows of both."""
 
     predicted: int
     kept: int
@@ -35,98 +36,70 @@ def predict_shards(
     data: str,
     output: str | Path,
     settings: DataSettings,
+    options: PredictOptions = PredictOptions(),  # noqa: B008 (frozen)
     *,
-    form: str = "jsonl",
-    with_text: bool = False,
-    reject: bool = False,
-    backend: str | None = None,
-    score: str | None = None,
-    false_alarm_rate: float | None = None,
-    engine: str = "local",
-    workers: int | None = None,
-    address: str | None = None,
+    ray: RayOptions | None = None,
 ) -> ShardsSummary:
-    """Predict every file of a folder into a file of another folder.
+    """Predict each file of a folder into a file of another folder.
 
-    Files appear when they are whole. Calling it again goes on: a file is kept if model, input and options are those it
-    was made from, and made again otherwise.
+    An output file appears once it is complete. A second call resumes: it keeps a file if model, input and options are
+    those it was made from, and makes it again otherwise.
 
     Args:
         model: A model folder.
         data: A folder of CSV, TSV, JSONL or Parquet files, or a pattern.
         output: The output folder.
-        settings: Columns, encoding, and the limit of rows for each shard.
-        form: ``jsonl`` or ``csv``.
-        with_text: Repeat the input text (and its pair) in front.
-        reject: Give an out-of-distribution text the label ``None``.
-        backend: What runs the network; see :meth:`masker.MaskerClassifier.load`, as for the next two.
-        score: An out-of-distribution score in place of the model's own.
-        false_alarm_rate: A rate in place of the model's own.
-        engine: ``local``, one after the other in this process, or ``ray``.
-        workers: For ``ray``, how many shards are predicted at a time; ``None`` takes one for each core.
-        address: For ``ray``, a running cluster; see :func:`masker.ray.cluster.open_cluster`.
+        settings: Columns, encoding, and the maximum number of rows of each shard.
+        options: What to predict, and in which form to write it.
+        ray: Predict many shards at a time on Ray; ``None`` predicts one after another in this process.
 
     Raises:
-        DataError: When shards failed; each was named by then, and all others are done.
+        DataError: When shards failed; by then each was reported, and all others are done.
         MaskerError: When there is nothing to do, or the model cannot be opened.
     """
     folder = Path(output).expanduser().absolute()
-    shards = find_shards(data, folder, form)
+    shards = find_shards(data, folder, options.form)
     load_manifest(model)  # before anything is hashed or started
     source = str(Path(model).expanduser().absolute())
-    job = ShardJob(
-        source,
-        folder_sha256(source),
-        str(folder),
-        settings,
-        form,
-        with_text,
-        backend,
-        reject,
-        score,
-        false_alarm_rate,
-    )
-    if engine == "ray":
-        with open_cluster(len(shards), workers, address) as cluster:
-            tally = _Tally(len(shards))
-            predict_on_ray(cluster, job, shards, tally.add)
-    else:
+    job = ShardJob(source, folder_sha256(source), str(folder), settings, options)
+    if ray is None:
         worker = ShardWorker(job)
-        if problem := worker.prepare():
-            raise ModelError(problem)
-        tally = _Tally(len(shards))
-        for shard in shards:
-            tally.add(worker.predict(shard))
-    return tally.close()
+        worker.prepare()
+        return _tally(map(worker.work, shards), len(shards))
+    with open_cluster(len(shards), ray.workers, ray.address, gpus=options.can_use_gpu) as cluster:
+        return _tally(share_out(cluster, _crew(job, cluster.threads), shards), len(shards))
 
 
-class _Tally:
-    """Counts results and reports them as they come."""
+def _crew(job: ShardJob, threads: int) -> Crew[Shard, ShardResult]:
+    return Crew(
+        worker=ShardWorker,
+        arguments=(job, threads),
+        name=lambda shard: shard.source,
+        preparing="opening the model",
+        give_up=ShardResult.failure,
+    )
 
-    def __init__(self, shards: int) -> None:
-        self.shards = shards
-        self.bar: Any = progress_bar(shards, "predict", "shard")
-        self.states: Counter[str] = Counter()
-        self.rows = self.outdated = 0
 
-    def add(self, result: ShardResult) -> None:
-        self.states[result.state] += 1
-        self.rows += result.rows
-        self.outdated += result.outdated
-        self.bar.update(1)
-        if result.state == "failed":
-            self.bar.clear()
-            _log.error("%s", " ".join(result.message.split()))
-
-    def close(self) -> ShardsSummary:
-        self.bar.close()
-        if self.outdated:
-            _log.info("made again, because model, input or options have changed: %d", self.outdated)
-        if self.states["failed"]:
-            raise DataError(
-                f"{self.states['failed']} of {self.shards} shards failed, as said above; the others are done. "
-                "Run the same command again once they are mended"
-            )
-        if not self.rows:
-            _log.warning("no shard has a row to predict; check the files and --where")
-        return ShardsSummary(self.states["predicted"], self.states["kept"], self.rows)
+def _tally(results: Iterable[ShardResult], shards: int) -> ShardsSummary:
+    """Count results, and report them as they arrive."""
+    states: Counter[str] = Counter()
+    rows = outdated = 0
+    with progress_bar(shards, "predict", "shard") as bar:
+        for result in results:
+            states[result.state] += 1
+            rows += result.rows
+            outdated += result.outdated
+            bar.update(1)
+            if result.state == "failed":
+                bar.clear()
+                _log.error("%s", " ".join(result.message.split()))
+    if outdated:
+        _log.info("made again because model, input or options changed: %d", outdated)
+    if states["failed"]:
+        raise DataError(
+            f"{states['failed']} of {shards} shards failed (see above); all others are done. "
+            "Fix them and run the same command again"
+        )
+    if not rows:
+        _log.warning("no shard has a row to predict; check the files and --where")
+    return ShardsSummary(states["predicted"], states["kept"], rows)

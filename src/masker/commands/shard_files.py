@@ -1,11 +1,11 @@
-"""The files of a sharded prediction: which go in, what comes out of each, and the record of where that came from.
+"""The files of a sharded prediction: inputs, outputs, and a record of what each output was made from.
 
 ::
 
     DATA/2024/part-0.parquet  ->  OUTPUT/2024/part-0.jsonl
-                                  OUTPUT/_origin/2024/part-0.jsonl.json   model, input and options it came from
+                                  OUTPUT/_origin/2024/part-0.jsonl.json   model, input and options it was made from
 
-Readers of folders (Arrow, Spark) pass over names that begin with an underscore.
+Arrow and Spark ignore names that start with an underscore when they read a folder.
 """
 
 from __future__ import annotations
@@ -28,39 +28,25 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Shard:
-    """One input file and the name of what it becomes, relative to the output folder."""
+    """One input file, and the name of its output relative to the output folder."""
 
     source: str
     name: str
 
 
 def find_shards(data: str, output: Path, form: str) -> list[Shard]:
-    """The shards of a folder, or those that a pattern such as ``logs/**/*.csv`` names.
+    """Find the shards in a folder, or those that match a pattern such as ``logs/**/*.csv``.
 
     Args:
-        data: A folder, which is searched with all that lies in it, or a pattern.
-        output: The output folder; what lies in it is no input.
-        form: Ending of the output files.
+        data: A folder, which is searched recursively, or a pattern.
+        output: The output folder; files in it are not inputs.
+        form: Extension of the output files.
 
     Raises:
         DataError: When there is no such folder or no shard.
-        ConfigError: When two shards would have the same output, or the output is the input.
+        ConfigError: When two shards would have the same output, or the output folder is the input folder.
     """
-    root = Path(data).expanduser().absolute()  # workers stand in other folders
-    if root.is_dir():
-        if root.resolve() == output.resolve():
-            raise ConfigError(f"--output '{output}' is the folder that is read; choose another one")
-        files = [path for path in sorted(root.rglob("*")) if path.is_file() and table_format(path) in TABLE_FORMATS]
-    elif glob.has_magic(data):
-        files = [Path(name) for name in sorted(glob.glob(str(root), recursive=True)) if os.path.isfile(name)]
-        root = Path(*takewhile(lambda part: not glob.has_magic(part), root.parts))
-        unknown = [str(path) for path in files if table_format(path) is None]
-        if unknown:
-            raise DataError(f"{unknown[0]}: is no table that can be read; make the pattern narrower")
-    elif root.is_file():
-        raise ConfigError(f"--engine takes a folder or a pattern; got the file '{data}': leave --engine out")
-    else:
-        raise DataError(f"'{data}': there is no such folder; give a folder of shards, or a pattern in quotes")
+    files, root = _find_files(data, output)
     shards: dict[str, Shard] = {}
     for path in files:
         relative = path.relative_to(root)
@@ -73,17 +59,36 @@ def find_shards(data: str, output: Path, form: str) -> list[Shard]:
         shards[name] = Shard(str(path), name)
     if not shards:
         known = ", ".join(TABLE_FORMATS)
-        raise DataError(f"'{data}': has no shards; put {known} files there (text files may be gzipped)")
+        raise DataError(f"'{data}': no shards found; supported files: {known} (text formats may be gzipped)")
     return list(shards.values())
 
 
+def _find_files(data: str, output: Path) -> tuple[list[Path], Path]:
+    """The candidate files in order, and the folder that their names are relative to."""
+    root = Path(data).expanduser().absolute()  # workers have other working folders
+    if root.is_dir():
+        if root.resolve() == output.resolve():
+            raise ConfigError(f"--output '{output}' is also the input folder; choose another one")
+        inside = sorted(root.rglob("*"))
+        return [path for path in inside if path.is_file() and table_format(path) in TABLE_FORMATS], root
+    if glob.has_magic(data):
+        files = [Path(name) for name in sorted(glob.glob(str(root), recursive=True)) if os.path.isfile(name)]
+        unknown = [str(path) for path in files if table_format(path) is None]
+        if unknown:
+            raise DataError(f"{unknown[0]}: not a supported table format; use a narrower pattern")
+        return files, Path(*takewhile(lambda part: not glob.has_magic(part), root.parts))
+    if root.is_file():
+        raise ConfigError(f"--engine takes a folder or a pattern; got the file '{data}'; omit --engine")
+    raise DataError(f"'{data}': no such folder; give a folder of shards, or a pattern in quotes")
+
+
 def origin_path(output: Path, name: str) -> Path:
-    """Where the record of an output shard lies."""
+    """The path of an output shard's record."""
     return output / ORIGIN_FOLDER / f"{name}.json"
 
 
 def finished_rows(output: Path, name: str, made_from: dict[str, Any]) -> int | None:
-    """The rows of an output shard that was made from just this, or ``None`` when it has to be made (again)."""
+    """Rows of an output shard that was made from exactly this; ``None`` when it has to be made (again)."""
     try:
         record = json.loads(origin_path(output, name).read_text(encoding="utf-8"))
         whole = (output / name).stat().st_size == record["bytes"]
@@ -93,7 +98,7 @@ def finished_rows(output: Path, name: str, made_from: dict[str, Any]) -> int | N
 
 
 def forget_origin(output: Path, name: str) -> bool:
-    """Remove the record before its shard is replaced, so that it never vouches for another; tell if there was one."""
+    """Remove the record before its shard is replaced, so it never vouches for another; return whether it existed."""
     path = origin_path(output, name)
     existed = path.is_file()
     path.unlink(missing_ok=True)
@@ -101,8 +106,7 @@ def forget_origin(output: Path, name: str) -> bool:
 
 
 def write_origin(output: Path, shard: Shard, made_from: dict[str, Any], rows: int, provenance: dict[str, Any]) -> None:
-    """Write the record of an output shard, whole or not at all."""
-    path = origin_path(output, shard.name)
+    """Write the record of an output shard."""
     record = {
         "format": FORMAT,
         "rows": rows,
@@ -111,4 +115,4 @@ def write_origin(output: Path, shard: Shard, made_from: dict[str, Any], rows: in
         "made_from": made_from,
         "provenance": provenance,
     }
-    write_json(path, record)
+    write_json(origin_path(output, shard.name), record)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from masker.detection.detector import Judgement
 
 
 @dataclass(frozen=True)
@@ -30,3 +34,12 @@ class Prediction:
         if reject and self.is_ood:
             content["label"] = None
         return content
+
+
+def predictions_of(judged: Judgement, labels: Sequence[Any]) -> list[Prediction]:
+    """One prediction per document from a judgement; ``labels`` are the classes in the order of the outputs."""
+    columns = (judged.predicted, judged.probabilities.max(axis=1), judged.p_values, judged.scores, judged.rejected)
+    return [
+        Prediction(labels[index], float(confidence), float(p_value), float(score), bool(out))
+        for index, confidence, p_value, score, out in zip(*columns, strict=True)
+    ]

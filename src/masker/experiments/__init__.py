@@ -1,1 +1,1 @@
-"""Experiments: the demonstration that 'masker demo' runs."""
+"""The paper's experiments: recipes as data, the plan and the runner, the paper's numbers."""

@@ -1,73 +1,80 @@
-"""The paper's figures as numbers: keyword rates across classes, embeddings in the plane, attended words."""
+"""The paper's figures as numbers: keyword rates across classes, embeddings in the plane, most attended words."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from masker.documents import Documents
 from masker.documents.encoding import Encoded, encode
 from masker.errors import ConfigError
-from masker.inference.backend import TorchScorer
+from masker.inference.torch_backend import TorchBackend
 from masker.keywords.choice import excluded_tokens, token_word, top_tokens
-from masker.keywords.frequency import class_token_counts
 from masker.keywords.rates import keyword_rates
+from masker.labels import class_indices
 from masker.modeling.backbone import load_classifier, load_tokenizer
-from masker.modeling.tokens import content_special_ids
-from masker.training.keyword_stage import attention_keyword_scores
+from masker.modeling.devices import resolve_device
+from masker.training.keyword_stage import attention_scores_of, content_token_counts
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What an analysis looks at.
+
+    Attributes:
+        model: Folder of the trained model.
+        max_length: Its longest row in tokens.
+        train: Its training documents.
+        sets: Other documents by name.
+    """
+
+    model: Path
+    max_length: int
+    train: Documents
+    sets: dict[str, Documents]
+
+    def encode(self, tokenizer: Any, documents: Documents) -> Encoded:
+        return encode(tokenizer, documents.texts, documents.pairs, self.max_length)
 
 
 def class_keyword_rates(
-    model: Path,
-    max_length: int,
-    train: Documents,
-    sets: dict[str, Documents],
-    *,
-    per_class: int = 10,
-    exclude_stop_words: bool = True,
-    exclude_punctuation: bool = True,
+    subject: Subject, *, per_class: int = 10, exclude_stop_words: bool = True, exclude_punctuation: bool = True
 ) -> dict[str, Any]:
-    """How often the keywords of each training class stand in the documents of each class of other sets.
+    """How often the keywords of each training class occur in the documents of each class of other sets.
 
     The keywords of a class are the tokens with the highest attention score (Eq. 2) over the documents of that class.
-    Stop words are left out, as they are attended to in every class and would hide what the figure is about. A rate is
-    the share of a class's tokens that are keywords, in percent.
+    Stop words are excluded: they are attended to in every class and would hide what the figure is about. A rate is the
+    share of a class's tokens that are keywords, in percent.
 
     Returns:
         ``keywords`` by class, and ``rates``: source class -> "set: target class" -> percent.
     """
-    tokenizer, classifier = load_tokenizer(str(model)), load_classifier(str(model))
-    classes = train.class_names
-    encoded, labels = _encode(tokenizer, train, max_length), _class_indices(train, classes)
-    scores = attention_keyword_scores(classifier, tokenizer, encoded, labels, len(classes), class_balanced=True)
+    tokenizer, classifier = _open(subject)
+    classes = subject.train.class_names
+    encoded = subject.encode(tokenizer, subject.train)
+    labels = class_indices(subject.train.labels or [], classes)
+    scores = attention_scores_of(classifier, tokenizer, encoded, labels, len(classes)).class_attention_scores()
     excluded = excluded_tokens(tokenizer, stop_words=exclude_stop_words, punctuation=exclude_punctuation)
     chosen = {name: top_tokens(row, per_class, excluded) for name, row in zip(classes, scores, strict=True)}
     rates: dict[str, dict[str, float]] = {name: {} for name in classes}
-    for set_name, documents in sets.items():
+    for set_name, documents in subject.sets.items():
         targets = documents.class_names
-        counts = _content_counts(tokenizer, documents, targets, max_length)
+        labels = class_indices(documents.labels or [], targets)
+        counts = content_token_counts(tokenizer, subject.encode(tokenizer, documents), labels, len(targets))
         for source, row in keyword_rates(counts, [f"{set_name}: {target}" for target in targets], chosen).items():
             rates[source] |= row
     words = {name: [token_word(tokenizer, token) for token in tokens] for name, tokens in chosen.items()}
     return {"keywords": words, "rates": rates}
 
 
-def embed_in_plane(
-    model: Path,
-    max_length: int,
-    train: Documents,
-    sets: dict[str, Documents],
-    *,
-    perplexity: float = 30.0,
-    seed: int = 0,
-) -> dict[str, Any]:
+def embed_in_plane(subject: Subject, *, perplexity: float = 30.0, seed: int = 0) -> dict[str, Any]:
     """t-SNE of the document embeddings of two sets.
 
-    Pictures of t-SNE can mislead, so the silhouette of the two sets in the space of the embeddings is given beside the
-    points: near 1 they lie apart, near 0 they lie among each other.
+    A t-SNE plot can mislead, so the silhouette of the two sets in the embedding space comes with the points: near 1 the
+    sets are separated, near 0 they overlap.
 
     Returns:
         ``points``: set -> [x, y] of each document; ``silhouette``.
@@ -75,13 +82,13 @@ def embed_in_plane(
     from sklearn.manifold import TSNE
     from sklearn.metrics import silhouette_score
 
+    sets = subject.sets
     if len(sets) != 2:
-        raise ConfigError(f"the analysis 'tsne' draws two sets of documents; the recipe names {len(sets)}")
-    tokenizer = load_tokenizer(str(model))
-    scorer = TorchScorer(load_classifier(str(model)), tokenizer)
-    parts = [
-        scorer.predict_outputs(_encode(tokenizer, documents, max_length)).features["cls"] for documents in sets.values()
-    ]
+        raise ConfigError(f"the analysis 'tsne' needs two sets of documents; the recipe names {len(sets)}")
+    tokenizer, classifier = _open(subject)
+    backend = TorchBackend(classifier, tokenizer)
+    encoded = (subject.encode(tokenizer, documents) for documents in sets.values())
+    parts = [backend.predict_outputs(rows).features["cls"] for rows in encoded]
     features = np.concatenate(parts).astype(np.float64)
     of_set = np.repeat([0, 1], [len(part) for part in parts])
     fitting = min(perplexity, (len(features) - 1) / 3)
@@ -91,10 +98,7 @@ def embed_in_plane(
 
 
 def attended_words(
-    model: Path,
-    max_length: int,
-    train: Documents,
-    sets: dict[str, Documents],
+    subject: Subject,
     *,
     count: int = 10,
     minimum_documents: int = 2,
@@ -104,17 +108,18 @@ def attended_words(
     """The words of each set that the document embedding attends to most.
 
     Eq. 2 sums over documents, so frequent words lead its ranking. The paper's figure shows rare words, so the mean over
-    the documents that have the word is given too, for words that at least ``minimum_documents`` have.
+    the documents with the word is given as well, for words that occur in at least ``minimum_documents``.
 
     Returns:
         set -> ``sum`` and ``mean``, each a list of words with scores.
     """
-    tokenizer, classifier = load_tokenizer(str(model)), load_classifier(str(model))
+    tokenizer, classifier = _open(subject)
     excluded = excluded_tokens(tokenizer, stop_words=exclude_stop_words, punctuation=exclude_punctuation)
     found: dict[str, Any] = {}
-    for name, documents in sets.items():
-        encoded = _encode(tokenizer, documents, max_length)
-        total = attention_keyword_scores(classifier, tokenizer, encoded, np.zeros(len(encoded), np.int64), 1)
+    for name, documents in subject.sets.items():
+        encoded = subject.encode(tokenizer, documents)
+        one_class = np.zeros(len(encoded), np.int64)
+        total = attention_scores_of(classifier, tokenizer, encoded, one_class, 1).attention_scores()
         having = np.zeros(len(tokenizer), dtype=np.int64)
         for ids in encoded.input_ids:
             having[np.unique(ids)] += 1
@@ -129,19 +134,6 @@ def attended_words(
     return {"words": found}
 
 
-def _encode(tokenizer: Any, documents: Documents, max_length: int) -> Encoded:
-    return encode(tokenizer, documents.texts, documents.pairs, max_length)
-
-
-def _class_indices(documents: Documents, classes: list[str]) -> npt.NDArray[np.int64]:
-    index = {name: place for place, name in enumerate(classes)}
-    return np.array([index[str(label)] for label in documents.labels or []], dtype=np.int64)
-
-
-def _content_counts(tokenizer: Any, documents: Documents, classes: list[str], max_length: int) -> npt.NDArray[np.int64]:
-    """(C, V) tokens of each class, without special ones."""
-    encoded, labels = _encode(tokenizer, documents, max_length), _class_indices(documents, classes)
-    pairs = ((ids, int(label)) for ids, label in zip(encoded.input_ids, labels, strict=True))
-    counts = class_token_counts(pairs, len(classes), len(tokenizer))
-    counts[:, sorted(content_special_ids(tokenizer))] = 0
-    return counts
+def _open(subject: Subject) -> tuple[Any, Any]:
+    """Tokenizer and classifier of the model, the latter on the best device."""
+    return load_tokenizer(str(subject.model)), load_classifier(str(subject.model)).to(resolve_device())

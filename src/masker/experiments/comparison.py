@@ -1,7 +1,7 @@
 """Is one system better than another? A paired test over training runs.
 
 A unit is a pair of runs with the same training corpus, encoder and seed; its difference is the mean over its test sets.
-The sets of one unit are scored by the same two models, so they are no independent evidence, and counting each of them
+The test sets of a unit are scored by the same two models, so they are not independent evidence; counting each of them
 would make chance look like proof.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-#: Figures of which less is better.
+#: Figures for which lower is better.
 LOWER_IS_BETTER = ("eer", "fpr_at_tpr95", "ece", "reliance", "false_alarms")
-#: Up to 2^16 sign patterns are counted out; beyond that as many are drawn.
+#: Up to 2^16 sign patterns are enumerated; beyond that, as many are drawn.
 _PATTERNS = 2**16
 
 
@@ -24,12 +24,12 @@ class Paired:
     """The outcome of a paired comparison.
 
     Attributes:
-        cells: Pairs of figures that were compared.
-        wins: Of these, how often the system was better.
+        cells: Pairs of figures compared.
+        wins: In how many of them the system was better.
         difference: Mean over units, in points; positive means that the system is better.
         units: Independent pairs of training runs.
-        p_value: Two-sided, by flipping the signs of the units' differences.
-        smallest_p: The smallest p-value that so few units can give at all.
+        p_value: Two-sided, from flipping the signs of the units' differences.
+        smallest_p: The smallest p-value possible with this number of units.
     """
 
     cells: int
@@ -40,7 +40,6 @@ class Paired:
     smallest_p: float
 
     def as_dict(self) -> dict[str, Any]:
-        """A JSON-ready form."""
         return asdict(self)
 
 
@@ -50,10 +49,10 @@ def compare_paired(
     *,
     lower_is_better: bool = False,
 ) -> Paired | None:
-    """Compare figures given by (unit, test set); cells that only one side has are left out.
+    """Compare figures by (unit, test set); cells that only one side has are ignored.
 
     Returns:
-        The comparison, or ``None`` when the two have no cell in common.
+        The comparison, or ``None`` if the two have no cell in common.
     """
     common = [key for key in system if key in baseline]
     if not common:
@@ -75,15 +74,15 @@ def compare_paired(
 
 
 def sign_flip_p_value(differences: Sequence[float]) -> float:
-    """Two-sided p-value of the mean: how often it would be as far from 0 if each sign were the toss of a coin."""
+    """Two-sided p-value of the mean: how often it would be as far from 0 if each sign were a coin toss."""
     values = np.asarray(differences, dtype=np.float64)
     count = len(values)
     if 2**count <= _PATTERNS:
         bits = (np.arange(2**count)[:, None] >> np.arange(count)) & 1  # (2^n, n)
     else:
         bits = np.random.default_rng(0).integers(0, 2, size=(_PATTERNS, count))
-        bits[0] = 1  # the signs as they are belong to the patterns, so that p is never 0
+        bits[0] = 1  # the observed signs are one of the patterns, so p is never 0
     sums = np.abs((2 * bits - 1) @ values)
-    # Sums that are equal but for rounding count as equal.
+    # Sums that differ only by rounding count as equal.
     reached = abs(values.sum()) - 1e-9 * np.abs(values).sum()
     return float(np.mean(sums >= reached))

@@ -1,38 +1,42 @@
-"""What a stage will take, before it has run: a rough model for two CPU cores.
+"""How long a stage will take, before it has run: a rough model, measured on :data:`MEASURED_ON`.
 
 Milliseconds are those of the embedded backbone for a document of 64 tokens; they grow with the tokens of a document and
-with the size of the encoder. :mod:`masker.experiments.stage_progress` corrects the model while it runs by what
-finished stages of the same kind really took.
+with the size of the encoder. On other hardware only the proportions hold: there is no estimate until the first stages
+have finished, whose duration then corrects the rest (:mod:`masker.experiments.stage_progress`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from masker.config import Settings
-from masker.experiments.recipe import RelianceOptions
+from masker.experiments.recipe_parts import RelianceOptions, Scale
+from masker.registry import METHODS
+
+#: The hardware of the measurements, as scales name it.
+MEASURED_ON = "2 CPU cores"
 
 TOKENS = 64
-#: A document of an epoch of vanilla training, and each masked view beside it.
+#: One document of one epoch of vanilla training, and each additional masked view.
 DOCUMENT_MS = 17.0
 VIEW_MS = 14.5
-#: What is left of a document when its context is dropped, about.
+#: About what is left of a document when its context is dropped.
 DROPPED_SHARE = 0.4
-#: A residual ensemble also asks its frozen biased model, and trains that one on part of the documents first.
+#: A residual ensemble also runs its frozen biased model, which is trained on part of the documents first.
 RESIDUAL_MS = 27.0
 #: A convolutional network, or a support vector machine over bags of words.
 SHALLOW_MS = 2.0
-#: A document that is classified, or whose attention is read.
+#: Classifying a document, or reading its attention.
 SCORE_MS = 5.0
 #: Opening an encoder; writing a checkpoint, once an epoch.
 OPEN_S = 3.0
 CHECKPOINT_S = 1.5
-#: A base-size encoder has about eight times the weights in its layers that the embedded one has.
+#: The layers of a base-size encoder have about eight times the weights of the embedded one's.
 BASE_SIZE = 8.0
-#: Placing a thousand embeddings in the plane.
+#: t-SNE of a thousand embeddings.
 TSNE_S = 15.0
-#: Texts that an audit makes of a document, about: its views, and one text for each of its keywords.
+#: About how many texts an audit makes of a document: its views, and one text for each of its keywords.
 AUDIT_TEXTS = 15.0
 
 #: Tokens of a typical document of each corpus.
@@ -48,7 +52,7 @@ TYPICAL_TOKENS = {
     "mnli": 43,
     "stsb": 19,
 }
-#: Documents in the training and the test part, where a scale takes them all.
+#: Documents in the training and in the test part, for a scale that takes all of them.
 TYPICAL_ROWS = {
     "20newsgroups": (11314, 7532),
     "amazon24": (33535, 14373),
@@ -65,8 +69,13 @@ _DEFAULT_TOKENS = 128
 _DEFAULT_ROWS = (10_000, 3_000)
 
 
+def unmeasured_hardware(scales: Iterable[Scale]) -> list[str]:
+    """The hardware among that of these scales that nothing was measured on, so that there is no estimate for it."""
+    return [hardware for hardware in dict.fromkeys(scale.hardware for scale in scales) if hardware != MEASURED_ON]
+
+
 def rows_of(parts: Sequence[dict[str, Any]]) -> int:
-    """How many documents planned selections have, about."""
+    """About how many documents planned selections have."""
     total = 0
     for part in parts:
         train, test = TYPICAL_ROWS.get(part["corpus"], _DEFAULT_ROWS)
@@ -81,15 +90,15 @@ def rows_of(parts: Sequence[dict[str, Any]]) -> int:
 def training_seconds(data: dict[str, Any], settings: Settings) -> float:
     """Training on one planned selection."""
     documents = rows_of([data]) * (1.0 - settings.data.validation_fraction)
-    method = str(settings.training.method)
-    if method == "linear":
+    if not _has_encoder(settings):
+        return OPEN_S + documents * SHALLOW_MS * _scale([data], settings) / 1000
+    method = METHODS.get(settings.training.method)
+    if not method.fine_tuned:
         return OPEN_S + documents * SCORE_MS * _scale([data], settings) / 1000
-    if method in ("ocsvm", "doc", "openmax"):
-        return OPEN_S + documents * SHALLOW_MS * _scale([data], settings, encoder=False) / 1000
     cost = DOCUMENT_MS
-    if method == "residual":
+    if method.name == "residual":
         cost = RESIDUAL_MS
-    elif method == "masker":
+    elif method.keywords:
         regression = settings.model.head == "regression"
         context = DROPPED_SHARE if settings.masking.context == "drop" else 1.0
         cost += VIEW_MS * (settings.loss.lambda_mkr > 0)
@@ -100,20 +109,23 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
 
 def scoring_seconds(sets: Sequence[Sequence[dict[str, Any]]], settings: Settings) -> float:
     """Classifying every document of several test sets, or reading its attention."""
-    shallow = str(settings.training.method) in ("ocsvm", "doc", "openmax")
-    return (
-        OPEN_S + sum(rows_of(parts) * SCORE_MS * _scale(parts, settings, encoder=not shallow) for parts in sets) / 1000
-    )
+    return OPEN_S + sum(rows_of(parts) * SCORE_MS * _scale(parts, settings) for parts in sets) / 1000
 
 
 def audit_seconds(parts: Sequence[dict[str, Any]], settings: Settings, options: RelianceOptions) -> float:
-    """Auditing a model on a test set, once for every kind of keywords and every masking."""
+    """Auditing a model on a test set, once for each kind of keywords and each masking."""
     documents = min(rows_of(parts), options.documents) * len(options.keywords) * len(options.masking)
     return OPEN_S + documents * AUDIT_TEXTS * SCORE_MS * _scale(parts, settings) / 1000
 
 
-def _scale(parts: Sequence[dict[str, Any]], settings: Settings, *, encoder: bool = True) -> float:
+def _has_encoder(settings: Settings) -> bool:
+    """Whether documents pass through a pretrained encoder; DOC's convolution and TF-IDF vectors need none."""
+    tf_idf = settings.training.method == "ocsvm" and settings.baselines.ocsvm_features == "tf-idf"
+    return not tf_idf and not settings.is_convolutional
+
+
+def _scale(parts: Sequence[dict[str, Any]], settings: Settings) -> float:
     lengths = [TYPICAL_TOKENS.get(part["corpus"], _DEFAULT_TOKENS) for part in parts]
     tokens = min(sum(lengths) / len(lengths), settings.model.max_length)
-    size = BASE_SIZE if encoder and settings.model.backbone != "minilm" else 1.0
+    size = BASE_SIZE if _has_encoder(settings) and settings.model.backbone != "minilm" else 1.0
     return tokens / TOKENS * size

@@ -1,12 +1,11 @@
 """From the selections of a recipe to documents.
 
-A planned selection is plain data: the recipe's, with stand-in, class ratio and number of documents filled in, and the
-sha256 of the corpus files, so that the same name with other text is another experiment.
+A planned selection is plain data: the recipe's selection with stand-in, class ratio and number of documents filled in,
+and the sha256 of the corpus files, so that the same name with other text is another experiment.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -16,28 +15,29 @@ from masker.config import DataSettings
 from masker.corpora import fetch_corpus, find_corpus
 from masker.documents import Documents, in_distribution_classes, read_documents, subsample
 from masker.errors import DataError
-from masker.experiments.recipe import Scale, Selection
+from masker.experiments.recipe_parts import Scale, Selection
+from masker.files import file_sha256
 
-#: Seed of what is drawn once for all runs: documents where a scale takes fewer, and mostly the known classes.
+#: Seed of what is drawn once for all runs: the documents if a scale takes fewer, and usually the known classes.
 SELECTION_SEED = 0
-#: Corpora that are here already; asking for the others would start a download.
+#: Locations of corpora on this machine; for any other, asking would start a download.
 _LOCAL = ("MASKER_DATA", "cache")
 
 
 def plan_selection(
     selection: Selection, scale: Scale, documents: int | None, *, class_seed: int = SELECTION_SEED, fetch: bool
 ) -> dict[str, Any]:
-    """The selection at a scale, ready for the inputs of a stage.
+    """A selection at a scale, ready for the inputs of a stage.
 
     Args:
-        selection: As the recipe has it.
+        selection: The selection of the recipe.
         scale: Gives the stand-in and the class ratio.
-        documents: At most so many, unless the selection says so itself.
-        class_seed: Draws the known classes.
-        fetch: Whether a corpus that is not here may be downloaded; otherwise it goes without its sha256.
+        documents: Maximum number of documents, unless the selection has its own.
+        class_seed: Seed for drawing the known classes.
+        fetch: Whether a missing corpus may be downloaded; otherwise its sha256 is ``None``.
 
     Raises:
-        DataError: When ``fetch`` is set and the corpus cannot be had.
+        DataError: When ``fetch`` is set and the corpus is not available.
     """
     stand_in = scale.stand_ins.get(selection.corpus)
     corpus = selection.corpus if stand_in is None else stand_in.corpus
@@ -53,7 +53,7 @@ def plan_selection(
         "labels": list(selection.labels),
         "without_labels": without,
         "class_ratio": ratio,
-        # Told only where it matters: a recipe that never splits, or splits once, keeps its stages.
+        # Only if it matters: the stages of recipes that never split, or split once, keep their ids.
         **({} if ratio is None or class_seed == SELECTION_SEED else {"class_seed": class_seed}),
         "classes": selection.classes,
         "documents": documents if selection.documents is None else selection.documents,
@@ -61,26 +61,26 @@ def plan_selection(
 
 
 def corpus_sha256(corpus: str, split: str, *, fetch: bool) -> str | None:
-    """The hash of the file of a split; ``None`` when it is not here and must not be fetched."""
+    """The hash of the file of a split; ``None`` if it is missing and must not be fetched."""
     if not fetch:
         try:
             if not find_corpus(corpus).location.startswith(_LOCAL):
                 return None
         except DataError:
             return None
-    return _file_sha256(fetch_corpus(corpus, split))
+    return _cached_sha256(fetch_corpus(corpus, split))
 
 
 @cache
-def _file_sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _cached_sha256(path: Path) -> str:
+    return file_sha256(path)
 
 
 def read_selections(parts: Sequence[dict[str, Any]], *, regression: bool = False) -> Documents:
     """The documents of planned selections, joined.
 
     Raises:
-        DataError: When a corpus is missing, or is not the one that the experiment was planned with.
+        DataError: When a corpus is missing, or differs from the one that the experiment was planned with.
     """
     return _join([_read_selection(part, regression) for part in parts])
 
@@ -93,8 +93,8 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
         found = corpus_sha256(corpus, split, fetch=True)
         if planned is not None and found != planned:
             raise DataError(
-                f"{corpus}:{split} is not the file that this experiment was planned with (sha256 {str(found)[:12]} "
-                f"instead of {planned[:12]}); point MASKER_DATA to the same corpora, or choose another --output"
+                f"{corpus}:{split} is not the file that this experiment was planned with (sha256 {str(found)[:12]}, "
+                f"expected {planned[:12]}); point MASKER_DATA to the same corpora, or choose another --output"
             )
         splits.append(read_documents(f"{corpus}:{split}", settings, require_labels=True, numeric_labels=regression))
     documents = _join(splits)
@@ -112,7 +112,7 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
 
 
 def _training_classes(part: dict[str, Any], settings: DataSettings, documents: Documents) -> set[str]:
-    """What known classes are drawn from: a test part may lack classes, or have others, and must not draw its own."""
+    """The classes to draw known ones from: always those of the training part, as a test part may have others."""
     if part["split"] != ["train"] and "train" in find_corpus(part["corpus"]).splits:
         documents = read_documents(f"{part['corpus']}:train", settings, require_labels=True)
     return set(documents.class_names) - set(part["without_labels"])
@@ -121,7 +121,7 @@ def _training_classes(part: dict[str, Any], settings: DataSettings, documents: D
 def _with_labels(documents: Documents, labels: set[str]) -> Documents:
     chosen = [i for i, label in enumerate(documents.labels or []) if label in labels]
     if not chosen:
-        raise DataError(f"{documents.name}: has no document of the classes {', '.join(sorted(labels))}")
+        raise DataError(f"{documents.name}: no document has one of the classes {', '.join(sorted(labels))}")
     return documents.take(chosen)
 
 
@@ -129,7 +129,7 @@ def _join(parts: list[Documents]) -> Documents:
     if len(parts) == 1:
         return parts[0]
     if len({part.pairs is None for part in parts}) > 1:
-        raise DataError(f"{' + '.join(part.name for part in parts)}: single texts and pairs cannot be joined")
+        raise DataError(f"{' + '.join(part.name for part in parts)}: cannot join single texts and pairs")
     pairs = None if parts[0].pairs is None else [pair for part in parts for pair in part.pairs or []]
     labels = [label for part in parts for label in part.labels or []]
     return Documents(

@@ -1,8 +1,8 @@
 """Engines: what runs the stages of a graph.
 
-An engine gets a graph of stages that all have to run, a top-level function ``run_stage(stage, output)`` that depends on
-nothing but the stage and the output folder, and a callback for the process that planned the graph. It must not start a
-stage before those it depends on are done (a stage that is not in the graph is finished already).
+An engine gets a graph of stages that all have to run, a top-level function ``run_stage(stage, output)`` that needs
+nothing but the stage and the output folder, and a listener in the process that planned the graph. It starts no stage
+before those it depends on are done; a dependency that is not in the graph is finished already.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ class Listener(Protocol):
     """Hears of stages in the process that planned them."""
 
     def started(self, stage: Stage) -> None:
-        """A stage was given to a worker."""
+        """A stage starts."""
 
     def done(self, stage: Stage, seconds: float) -> None:
-        """A stage is finished; ``seconds`` is what it took."""
+        """A stage has finished and took ``seconds``."""
 
 
 class Engine(Protocol):
     """Runs a graph."""
 
     def __call__(self, graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
-        """Run every stage; an error of a stage ends the run, after which finished stages stay finished."""
+        """Run every stage. If one fails, the run ends with its error, and finished stages stay finished."""
 
 
 def run_locally(graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
-    """One stage after the other in this process, in the order in which they were planned."""
+    """One stage after another in this process, in the order of the plan."""
     for stage in graph.stages.values():
         listener.started(stage)
         start = time.monotonic()
@@ -50,11 +50,11 @@ def _into(run_stage: RunStage, output: Path, stage: Stage) -> None:
 
 
 def run_on_ray(graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
-    """Many stages at a time on a Ray cluster: one of this machine's own, or the one that ``RAY_ADDRESS`` names."""
-    from masker.experiments import ray_engine
+    """Many stages at a time on Ray: on this machine, or on the cluster that ``RAY_ADDRESS`` names."""
+    from masker.ray.stage_graph import run_graph
 
     work = partial(_into, run_stage, output.resolve())
-    ray_engine.execute(graph.stages.values(), work, on_started=listener.started, on_finished=listener.done)
+    run_graph(graph.stages.values(), work, on_started=listener.started, on_finished=listener.done)
 
 
 ENGINES: dict[str, Engine] = {"local": run_locally, "ray": run_on_ray}
@@ -71,8 +71,8 @@ def find_engine(name: str) -> Engine:
     return ENGINES[name]
 
 
-def execute(graph: Graph, run_stage: RunStage, engine: str, output: Path, listener: Listener) -> None:
-    """Run the stages of ``graph`` that are not finished yet on the engine of that name.
+def run_unfinished(graph: Graph, run_stage: RunStage, engine: str, output: Path, listener: Listener) -> None:
+    """Run the stages of ``graph`` that are not finished yet.
 
     Raises:
         ConfigError: When there is no such engine.

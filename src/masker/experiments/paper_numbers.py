@@ -1,7 +1,7 @@
 """The figures that the paper prints, by table and cell.
 
-They lie as data in ``paper/*.json``, one file a table, named after the paper's labels (``ood_main`` for one).
-Where two tables print different numbers for one cell, both are kept and each carries a note about the other.
+They are data in ``paper/*.json``, one file per table, named after the paper's labels (``ood_main`` for example). If two
+tables print different numbers for the same cell, both are kept, and each has a note about the other.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from importlib.resources import files
 
 from masker.errors import ConfigError, did_you_mean
 
-#: What a cell is told by. A number that the paper prints once for several cells (a classification accuracy beside five
-#: OOD sets, a baseline without an encoder) leaves out the keys that it does not depend on.
+#: What identifies a cell. A number that the paper prints once for several cells (a classification accuracy beside five
+#: OOD sets, a baseline without an encoder) omits the keys that it does not depend on.
 KEYS = ("train", "ratio", "test", "backbone", "system", "metric")
 Key = str | int
 
@@ -25,11 +25,11 @@ class PaperNumber:
     """One printed number, in percent.
 
     Attributes:
-        table: The table it stands in.
-        cell: The keys that tell its place, a part of :data:`KEYS`.
+        table: The table it is printed in.
+        cell: The keys that identify its cell, a subset of :data:`KEYS`.
         mean: The number.
-        deviation: Standard deviation over trials, where the table has it.
-        relative_gain: Printed gain of MASKER over vanilla in percent of the latter, where the table has it.
+        deviation: Standard deviation over trials, if the table has it.
+        relative_gain: Printed gain of MASKER over vanilla in percent of the latter, if the table has it.
         note: What is odd about the number.
     """
 
@@ -62,7 +62,7 @@ def paper_table(name: str) -> PaperTable:
     """Read one table.
 
     Raises:
-        ConfigError: When the paper has no table of that name.
+        ConfigError: When the paper has no such table.
     """
     known = paper_tables()
     if name not in known:
@@ -83,19 +83,19 @@ def paper_table(name: str) -> PaperTable:
 
 
 def find_number(tables: Sequence[str], **cell: Key | None) -> PaperNumber | None:
-    """The number that the first of ``tables`` to have one prints for a cell.
+    """The number printed for a cell, from the first of ``tables`` that has one.
 
     Args:
         tables: Names of tables, the preferred one first.
         cell: ``train="Newsgroup", test="Reuters", backbone="BERT", system="masker", metric="auroc"``, and ``ratio`` for
-            the percentage of known classes. A number fits when every key it has is given here with the same value.
+            the percentage of known classes. A number matches if every key it has is given here with the same value.
 
     Returns:
-        The number, or ``None`` when no table has the cell.
+        The number, or ``None`` if no table has the cell.
     """
     unknown = set(cell) - set(KEYS)
     if unknown:
-        raise ConfigError(f"a cell is told by {', '.join(KEYS)}; got {', '.join(sorted(unknown))}")
+        raise ConfigError(f"a cell is identified by {', '.join(KEYS)}; got {', '.join(sorted(unknown))}")
     for name in tables:
         for number in paper_table(name).numbers:
             if all(cell.get(key) == value for key, value in number.cell.items()):

@@ -1,8 +1,8 @@
 """What the paper does where the package by default does more.
 
-Highest probability, confidence as it is, no documents set aside to calibrate on, and no mean of weights.
-
-Every recipe starts from that. A stage names only what differs, so its id is that of the paper's experiment.
+The score is the highest probability, confidence is not calibrated, no documents are set aside for calibration, and
+weights are not averaged. Every recipe starts from these settings. A stage names only what differs from them, so its id
+is that of the paper's experiment.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from masker.config import METHODS_WITH_SCORE, DetectionSettings
+from masker.config import DetectionSettings
+from masker.registry import METHODS
 
 Sections = dict[str, dict[str, Any]]
 
@@ -19,9 +20,9 @@ _UNREAD = ("bank", "neighbours", "held_out", "class_conditional")
 
 
 def paper_settings(method: str) -> Sections:
-    """The settings; a comparison system has a score of its own, which ``auto`` stands for."""
+    """The settings for a method; one with a score of its own keeps it, which is what ``auto`` means there."""
     unread = {name: DetectionSettings.model_fields[name].default for name in _UNREAD}
-    score = "auto" if method in METHODS_WITH_SCORE else "max-prob"
+    score = "max-prob" if METHODS.get(method).own_score is None else "auto"
     return {
         "data": {"calibration_share": 0.0},
         "training": {"averaged_share": 0.0},
@@ -30,7 +31,7 @@ def paper_settings(method: str) -> Sections:
 
 
 def without_paper_settings(settings: Sections) -> Sections:
-    """Settings less those that are the paper's."""
+    """Settings without those that equal the paper's."""
     kept = copy.deepcopy(settings)
     for section, values in paper_settings(settings["training"]["method"]).items():
         for name, value in values.items():
@@ -40,6 +41,6 @@ def without_paper_settings(settings: Sections) -> Sections:
 
 
 def with_paper_settings(settings: Sections) -> Sections:
-    """What :func:`without_paper_settings` was given."""
+    """The inverse of :func:`without_paper_settings`."""
     paper = paper_settings(settings["training"]["method"])
     return {**settings, **{section: {**values, **settings.get(section, {})} for section, values in paper.items()}}

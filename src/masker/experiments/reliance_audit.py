@@ -1,4 +1,4 @@
-"""Audits of trained models, side by side: how much each leans on keywords."""
+"""Audits of trained models for comparison: how much each relies on keywords."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from masker.audit import Audit, audit_model, open_audited_model
 from masker.config import AuditSettings
 from masker.documents import Documents
-from masker.experiments.recipe import RelianceOptions
+from masker.experiments.recipe_parts import RelianceOptions
 
-#: Words of a class that a result names.
+#: Words listed for each class.
 _WORDS = 5
 
 
@@ -20,8 +20,8 @@ def audit_reliance(
 ) -> list[dict[str, Any]]:
     """Audit one model with several kinds of keywords.
 
-    The kinds ``training`` and ``frequency`` do not depend on the model, so all models of a seed are asked about the
-    same words in the same documents. With ``occlusion`` and ``attention`` each is asked about its own.
+    The kinds ``training`` and ``frequency`` do not depend on the model, so all models of a seed are audited on the same
+    words in the same documents. With ``occlusion`` and ``attention`` each model is audited on its own words.
 
     Args:
         model: Model folder.
@@ -30,7 +30,7 @@ def audit_reliance(
         options: What to try.
 
     Returns:
-        For each kind and masking the reliance with its parts, the figures behind it, and the words that carry most.
+        For each kind and masking: the reliance with its parts, the figures behind it, and the most important words.
     """
     opened = open_audited_model(str(model))
     found = []

@@ -1,10 +1,10 @@
-"""Running recipes: plan, run what is missing, write what came out.
+"""Run recipes: plan, run what is missing, write the results.
 
 ::
 
-    OUTPUT/stages/<id>/             shared by all recipes that are run into this folder
-    OUTPUT/<recipe>/<run>/results.json   one model: settings, figures with intervals, provenance
-    OUTPUT/<recipe>/summary.json    means over seeds beside the paper's figures; small enough to commit
+    OUTPUT/stages/<id>/                  shared by all recipes that run into this folder
+    OUTPUT/<recipe>/<run>/results.json   one model: settings, figures with intervals, provenance of its stages
+    OUTPUT/<recipe>/summary.json         means over seeds beside the paper's figures; small enough to commit
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from masker.errors import ConfigError
-from masker.experiments.engines import execute, find_engine
-from masker.experiments.plan import Plan, Run, plan_recipe
-from masker.experiments.recipe import load_recipe
+from masker.experiments.cost import unmeasured_hardware
+from masker.experiments.engines import find_engine, run_unfinished
+from masker.experiments.origins import lineage, stage_origins
+from masker.experiments.plan import Plan, Run, RunOptions, plan_recipes
 from masker.experiments.run_stage import run_stage
 from masker.experiments.stage_progress import Progress
-from masker.experiments.stages import Graph, Stage, read_result, write_json, write_text
+from masker.experiments.stages import read_result
 from masker.experiments.summary import dumps_summary, summarise
+from masker.files import write_json, write_text
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one recipe came to."""
+    """The results of one recipe."""
 
     plan: Plan
     summary: dict[str, Any]
@@ -35,62 +37,41 @@ class Outcome:
     results: dict[str, dict[str, Any]]
 
 
-def plan_recipes(names: Sequence[str], scale: str, **options: Any) -> tuple[list[Plan], Graph]:
-    """Plan several recipes, and join their stages into one graph.
-
-    Args:
-        names: Recipes by name, or YAML files.
-        scale: ``small`` or ``paper``.
-        options: As for :func:`masker.experiments.plan.plan_recipe`.
-    """
-    plans = [plan_recipe(load_recipe(name), scale, **options) for name in dict.fromkeys(names)]
-    graph = Graph()
-    for plan in plans:
-        graph.merge(plan.graph)
-    return plans, graph
-
-
 def reproduce(
     names: Sequence[str],
     output: str | Path,
+    options: RunOptions = RunOptions(),  # noqa: B008 (frozen)
     *,
     scale: str = "small",
-    backbones: Sequence[str] = (),
-    seeds: Sequence[int] = (),
-    only: Sequence[str] = (),
-    overrides: Sequence[str] = (),
     engine: str = "local",
     keep_models: bool = False,
 ) -> list[Outcome]:
-    """Run recipes and write their results; what ``output`` holds already is not done again.
+    """Run recipes and write their results; stages that ``output`` already holds do not run again.
 
     Args:
         names: Recipes by name, or YAML files. Stages that they share run once.
         output: Folder for stages and results.
+        options: Which runs, and with which settings.
         scale: ``small`` or ``paper``.
-        backbones: Encoders in place of the scale's.
-        seeds: Seeds in place of the scale's.
-        only: ``key=value`` filters of the runs.
-        overrides: ``section.key=value`` settings of every run.
         engine: What runs the stages; see :mod:`masker.experiments.engines`.
-        keep_models: Keep the trained models instead of removing each when its last figure is there.
+        keep_models: Keep the trained models instead of removing each after its last use.
 
     Raises:
         ConfigError: When an option is wrong, or another process works in ``output``.
-        DataError: When a corpus cannot be had.
+        DataError: When a corpus is not available.
     """
     from filelock import FileLock, Timeout
 
-    find_engine(engine)  # refused before anything is fetched or written
-    plans, graph = plan_recipes(
-        names, scale, backbones=backbones, seeds=seeds, only=only, overrides=overrides, fetch=True
-    )
+    find_engine(engine)  # before anything is fetched or written
+    plans, graph = plan_recipes(names, scale, options)
     folder = Path(output).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
+    estimates = not unmeasured_hardware(plan.scale for plan in plans)
     try:
         with FileLock(folder / ".lock", timeout=0):
-            progress = Progress(graph, graph.unfinished(folder), folder, keep_models=keep_models)
-            execute(graph, run_stage, engine, folder, progress)
+            todo = graph.unfinished(folder)
+            progress = Progress(graph, todo, folder, keep_models=keep_models, estimates=estimates)
+            run_unfinished(graph, run_stage, engine, folder, progress)
             progress.finish()
             return [_write_outcome(plan, folder) for plan in plans]
     except Timeout:
@@ -109,13 +90,12 @@ def _write_outcome(plan: Plan, output: Path) -> Outcome:
 
 
 def run_result(plan: Plan, run: Run, output: Path) -> dict[str, Any]:
-    """All there is to know about one run: what was asked, what came out, where it comes from."""
-    stages = _ancestors(plan.graph, run.goal)
-    done = {stage.id: read_result(output, stage.id) for stage in stages}
-    goal = done[run.goal]
-    # A reliance audit depends on a keyword stage, and so on another model, too; its own comes first.
+    """All there is to know about one run: what was asked, what came out, and where it comes from."""
+    goal = read_result(output, run.goal)
+    stages = lineage([goal])
+    # A reliance audit also depends on a keyword stage, and so on a second model; its own comes first.
     parents = [plan.graph.stages[name] for name in plan.graph.stages[run.goal].depends_on]
-    trained = next((done[stage.id] for stage in parents if stage.kind == "train"), None)
+    trained = next((read_result(output, stage.id) for stage in parents if stage.kind == "train"), None)
     return {
         "recipe": plan.recipe.name,
         "scale": plan.scale_name,
@@ -129,16 +109,14 @@ def run_result(plan: Plan, run: Run, output: Path) -> dict[str, Any]:
         "trained": None if trained is None else trained["result"],
         "tested": {key: goal["inputs"][key] for key in ("tests", "ood") if key in goal["inputs"]},
         "result": goal["result"],
-        "stages": [{"id": stage.id, "kind": stage.kind, "seconds": done[stage.id]["took"]} for stage in stages],
+        "stages": [_stage_entry(stage) for stage in stages],
+        "origins": stage_origins(stages),
         "provenance": {**goal["provenance"], "seed": run.seed},
     }
 
 
-def _ancestors(graph: Graph, goal: str) -> list[Stage]:
-    """A stage and all that it depends on, in the order of the graph."""
-    wanted, queue = set(), [goal]
-    while queue:
-        name = queue.pop()
-        wanted.add(name)
-        queue += graph.stages[name].depends_on
-    return [stage for name, stage in graph.stages.items() if name in wanted]
+def _stage_entry(stage: dict[str, Any]) -> dict[str, Any]:
+    """One stage of a run, with the code that it was run with."""
+    origin = stage["provenance"]
+    entry = {"id": stage["id"], "kind": stage["kind"], "seconds": stage["took"]}
+    return {**entry, "commit": origin["commit"], "version": origin["versions"].get("masker")}

@@ -1,4 +1,4 @@
-"""Progress of an experiment on stderr, and the models that nobody needs any more."""
+"""Progress of an experiment on stderr, and removal of models that are no longer needed."""
 
 from __future__ import annotations
 
@@ -11,54 +11,61 @@ _log = logging.getLogger("masker")
 
 
 class Progress:
-    """Says which stage runs and how much time is left, and removes models once all that need them is done.
+    """Reports which stage runs and how much time is left, and removes a model once every stage that needs it is done.
 
     Args:
-        graph: The whole graph, finished stages included: what they took tells how long the others will.
+        graph: The whole graph, finished stages included: their durations correct the estimates of the others.
         todo: The stages that have to run.
         output: The output folder.
-        keep_models: Leave the models where they are.
+        keep_models: Keep the models.
+        estimates: Whether the estimates of the stages hold for this hardware; otherwise only their proportions do, and
+            the time left is unknown until a stage has finished.
     """
 
-    def __init__(self, graph: Graph, todo: Graph, output: Path, *, keep_models: bool) -> None:
-        self.graph, self.output, self.keep_models = graph, output, keep_models
+    def __init__(
+        self, graph: Graph, todo: Graph, output: Path, *, keep_models: bool = False, estimates: bool = True
+    ) -> None:
+        self.graph, self.output, self.keep_models, self.estimates = graph, output, keep_models, estimates
         self.todo, self.left = todo, dict(todo.stages)
         self.total = len(todo.stages)
         self.estimated: dict[str, float] = {}
         self.took: dict[str, float] = {}
         for stage in graph.stages.values():
             if stage.id not in self.left and is_finished(stage, output):
-                content = read_result(output, stage.id)
-                if not content["resumed"]:
-                    self._learn(stage, content["took"])
+                record = read_result(output, stage.id)
+                if not record["resumed"]:
+                    self._learn(stage, record["took"])
         if self.total < len(graph.stages):
-            _log.info("%d of %d stages are finished already", len(graph.stages) - self.total, len(graph.stages))
+            _log.info("%d of %d stages are already finished", len(graph.stages) - self.total, len(graph.stages))
 
     def started(self, stage: Stage) -> None:
-        """Say what begins and how much is left."""
-        place = self.total - len(self.left) + 1
-        _log.info("[%d/%d] %s (about %s left)", place, self.total, stage.title, shown_duration(self.seconds_left()))
+        """Report a stage that starts, and the time left."""
+        seconds = self.seconds_left()
+        left = "time left unknown" if seconds is None else f"about {shown_duration(seconds)} left"
+        _log.info("[%d/%d] %s (%s)", self.total - len(self.left) + 1, self.total, stage.title, left)
 
     def done(self, stage: Stage, seconds: float) -> None:
-        """Learn from a finished stage, and tidy up after it."""
+        """Learn from the duration of a finished stage, and remove models that nothing needs any more."""
         self.left.pop(stage.id, None)
         self._learn(stage, seconds)
         for name in (*stage.depends_on, stage.id):
             self._tidy(self.graph.stages[name])
 
     def finish(self) -> None:
-        """Tidy up what an interruption may have left; models of earlier runs, which may have been kept, stay."""
+        """Remove models that an interruption left behind; those of earlier runs may have been kept on purpose."""
         for stage in self.todo.stages.values():
             for name in (*stage.depends_on, stage.id):
                 self._tidy(self.graph.stages[name])
 
-    def seconds_left(self) -> float:
-        """The estimates of the stages that are left, each corrected by what its kind took so far."""
-        everything = sum(self.took.values()) / sum(self.estimated.values()) if self.estimated else 1.0
+    def seconds_left(self) -> float | None:
+        """The estimates of the remaining stages, each corrected by what its kind has taken so far."""
+        if not self.estimates and not self.estimated:
+            return None
+        overall = sum(self.took.values()) / sum(self.estimated.values()) if self.estimated else 1.0
         left = 0.0
         for stage in self.left.values():
             known = stage.kind in self.estimated
-            left += stage.seconds * (self.took[stage.kind] / self.estimated[stage.kind] if known else everything)
+            left += stage.seconds * (self.took[stage.kind] / self.estimated[stage.kind] if known else overall)
         return left
 
     def _learn(self, stage: Stage, seconds: float) -> None:
@@ -74,7 +81,7 @@ class Progress:
 
 
 def shown_duration(seconds: float) -> str:
-    """A duration as a person says it."""
+    """A duration in seconds, minutes or hours."""
     if seconds < 90:
         return f"{round(seconds)} s"
     minutes = seconds / 60

@@ -1,8 +1,8 @@
-"""Stages: the pieces of work that an experiment is made of, and the folders they leave.
+"""Stages: the pieces of work of an experiment, and the folders they leave.
 
 A stage is plain data. Its id is a hash over everything that its result depends on, so two runs that need the same work
-name the same stage, and a finished stage is never done twice. ``OUTPUT/stages/<id>`` appears when the stage is whole;
-until then its work lies in ``<id>.partial``.
+name the same stage, and a finished stage never runs twice. ``OUTPUT/stages/<id>`` appears once the stage is complete;
+until then its work is in ``<id>.partial``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-#: Part of every id: raise it when a stage comes to mean something else.
+from masker.experiments.origins import lineage
+from masker.files import write_json
+
+#: Part of every id: raise it when the meaning of a stage changes.
 FORMAT = 1
 RESULT = "result.json"
 MODEL = "model"
@@ -30,10 +33,10 @@ class Stage:
     Attributes:
         id: Hash of kind, inputs and dependencies.
         kind: ``train``, ``keywords``, ``evaluate``, or the name of an analysis.
-        inputs: All that the work needs to know, ready for JSON.
+        inputs: All that the work needs to know, JSON-ready.
         depends_on: Ids of the stages whose folders it reads.
-        title: For people; no part of the id.
-        seconds: Estimate of its duration on two CPU cores; no part of the id.
+        title: For people; not part of the id.
+        seconds: Estimated duration (:mod:`masker.experiments.cost`); not part of the id.
     """
 
     id: str
@@ -44,19 +47,17 @@ class Stage:
     seconds: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """A JSON-ready form."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Stage:
-        """Rebuild what :meth:`as_dict` gave."""
         return cls(**{**content, "depends_on": tuple(content["depends_on"])})
 
 
 def make_stage(
     kind: str, inputs: dict[str, Any], depends_on: Iterable[str] = (), *, title: str = "", seconds: float = 0.0
 ) -> Stage:
-    """A stage with the id that its inputs give it."""
+    """Make a stage; its id follows from kind, inputs and dependencies."""
     parents = tuple(depends_on)
     identity = json.dumps([FORMAT, kind, inputs, parents], sort_keys=True, ensure_ascii=True)
     return Stage(hashlib.sha256(identity.encode()).hexdigest()[:20], kind, inputs, parents, title, seconds)
@@ -64,13 +65,13 @@ def make_stage(
 
 @dataclass
 class Graph:
-    """Stages in an order in which each comes after those it depends on, and the ones that are wanted in the end."""
+    """Stages, each after those it depends on, and the goals: the stages whose results are wanted."""
 
     stages: dict[str, Stage] = field(default_factory=dict)
     goals: dict[str, None] = field(default_factory=dict)
 
     def add(self, stage: Stage, *, goal: bool = False) -> Stage:
-        """Add a stage, or return the one that is there already."""
+        """Add a stage, or return the equal one that the graph already has."""
         missing = [parent for parent in stage.depends_on if parent not in self.stages]
         assert not missing, f"add the stages {missing} before the one that depends on them"
         if goal:
@@ -78,16 +79,16 @@ class Graph:
         return self.stages.setdefault(stage.id, stage)
 
     def merge(self, other: Graph) -> None:
-        """Take over the stages and goals of another graph."""
+        """Add the stages and goals of another graph."""
         for stage in other.stages.values():
             self.add(stage, goal=stage.id in other.goals)
 
     def children(self, stage_id: str) -> list[Stage]:
-        """The stages that read the folder of this one."""
+        """The stages that depend on this one."""
         return [stage for stage in self.stages.values() if stage_id in stage.depends_on]
 
     def unfinished(self, output: Path) -> Graph:
-        """The stages that still have to run: unfinished goals, and what they need that is not there (any more)."""
+        """The stages that still have to run: unfinished goals, and those of their dependencies that are missing."""
         needed: set[str] = set()
         queue = [goal for goal in self.goals if not is_finished(self.stages[goal], output)]
         while queue:
@@ -100,17 +101,17 @@ class Graph:
 
 
 def stage_folder(output: Path, stage_id: str) -> Path:
-    """Where the result of a stage lies once it is whole."""
+    """The folder of a finished stage."""
     return output / "stages" / stage_id
 
 
 def partial_folder(output: Path, stage_id: str) -> Path:
-    """Where a stage works."""
+    """The folder in which a stage works until it is finished."""
     return output / "stages" / f"{stage_id}.partial"
 
 
 def is_finished(stage: Stage, output: Path) -> bool:
-    """Whether the stage has left its figures."""
+    """Whether the stage has a result."""
     return (stage_folder(output, stage.id) / RESULT).is_file()
 
 
@@ -121,38 +122,26 @@ def is_ready(stage: Stage, output: Path) -> bool:
 
 
 def read_result(output: Path, stage_id: str) -> dict[str, Any]:
-    """What a finished stage has to tell."""
+    """The record of a finished stage: the stage, its result and provenance, and the lineage of its dependencies."""
     content: dict[str, Any] = json.loads((stage_folder(output, stage_id) / RESULT).read_text(encoding="utf-8"))
     return content
 
 
-def finish(output: Path, stage: Stage, content: dict[str, Any]) -> None:
-    """Write the result of a stage and give its folder its final name, whole or not at all."""
+def finish_stage(output: Path, stage: Stage, content: dict[str, Any]) -> None:
+    """Write the record of a stage, then give its folder its final name."""
     partial, folder = partial_folder(output, stage.id), stage_folder(output, stage.id)
-    write_json(partial / RESULT, {**stage.as_dict(), **content})
-    if folder.exists():  # its model had been removed, and was made again
+    ancestors = lineage(read_result(output, name) for name in stage.depends_on)
+    write_json(partial / RESULT, {**stage.as_dict(), **content, "ancestors": ancestors})
+    if folder.exists():  # its model had been removed, so it ran again
         shutil.rmtree(folder)
     os.replace(partial, folder)
 
 
 def remove_model(output: Path, stage: Stage) -> None:
-    """Delete the model of a training stage; its figures stay."""
+    """Delete the model of a training stage; its result stays."""
     model = stage_folder(output, stage.id) / MODEL
     if model.is_dir():
-        # Renamed first, so that an interruption never leaves half a model under the name of a whole one.
+        # Renamed first, so that an interruption never leaves half a model under the name of a complete one.
         doomed = model.with_name(f"{MODEL}.removed")
         os.replace(model, doomed)
         shutil.rmtree(doomed, ignore_errors=True)
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file whole or not at all."""
-    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

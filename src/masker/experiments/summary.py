@@ -1,6 +1,6 @@
-"""What a recipe came to: mean and deviation over seeds, the paper's figure beside ours, paired comparisons.
+"""The summary of a recipe: mean and deviation over seeds, the paper's figure beside ours, paired comparisons.
 
-A summary is small and has no per-document data, so that it can be committed beside the code.
+A summary is small and has no per-document data, so that it can be committed with the code.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from masker.experiments.comparison import LOWER_IS_BETTER, compare_paired
+from masker.experiments.origins import latest_provenance, lineage, stage_origins
 from masker.experiments.paper_numbers import find_number
 from masker.experiments.plan import Plan, Run
-from masker.experiments.recipe import DETECTION_METRICS, Recipe
+from masker.experiments.recipe import Recipe
+from masker.experiments.recipe_parts import DETECTION_METRICS
 from masker.experiments.stages import read_result
-from masker.provenance import provenance, source_commit
 
 FORMAT = 1
-#: The keys of a cell, in the order in which tables name them.
+#: The keys of a cell, in the order of tables.
 CELL_KEYS = ("train", "test", "backbone", "system", "metric")
 Cell = dict[str, Any]
 
@@ -30,13 +31,13 @@ def metric_sets(recipe: Recipe, run: Run, metric: str) -> list[str]:
     labelled = [name for name in run.sets if name in source.tests]
     if metric in DETECTION_METRICS:
         return [name for name in run.sets if name not in source.tests]
-    if metric == "false_alarms":  # what the training domain promises; other domains are no part of it
+    if metric == "false_alarms":  # a promise about the training domain only
         return labelled[:1]
     return labelled[1:] if metric == "gap" else labelled
 
 
 def cells_of(recipe: Recipe, run: Run) -> Iterator[Cell]:
-    """The cells of the table that a run fills, with the number that the paper prints for each."""
+    """The cells of the table that a run fills, each with the number that the paper prints for it."""
     source, system = recipe.sources[run.source], recipe.systems[run.system]
     for metric in recipe.metrics:
         for test in metric_sets(recipe, run, metric):
@@ -61,7 +62,7 @@ def cells_of(recipe: Recipe, run: Run) -> Iterator[Cell]:
 
 
 def figure_of(result: dict[str, Any], recipe: Recipe, run: Run, metric: str, test: str) -> float | None:
-    """A figure in percent from the result of an evaluation; ``None`` where the system does not have it."""
+    """A figure in percent from the result of an evaluation; ``None`` if the system does not have it."""
     figures = result["figures"]
     if metric == "gap":
         home = next(iter(recipe.sources[run.source].tests))
@@ -72,8 +73,12 @@ def figure_of(result: dict[str, Any], recipe: Recipe, run: Run, metric: str, tes
 
 
 def summarise(plan: Plan, output: Path) -> dict[str, Any]:
-    """Read the figures of all runs of a plan and bring them together."""
+    """Summarise the figures of all runs of a plan.
+
+    Nothing in it depends on when or with which commit the summary is written: it names those of the stages.
+    """
     results = {run.goal: read_result(output, run.goal) for run in plan.runs}
+    stages = lineage(results.values())
     content: dict[str, Any] = {
         "format": FORMAT,
         "recipe": plan.recipe.name,
@@ -81,7 +86,8 @@ def summarise(plan: Plan, output: Path) -> dict[str, Any]:
         "scale": plan.scale_name,
         "systems": {name: plan.recipe.systems[name].title for name in dict.fromkeys(run.system for run in plan.runs)},
         "setting": _setting(plan, results),
-        "provenance": provenance(commit=source_commit()),
+        "origins": stage_origins(stages),
+        "provenance": latest_provenance(stages),
     }
     if plan.recipe.analysis is not None:
         content["figure"] = plan.recipe.analysis.figure
@@ -97,7 +103,7 @@ def summarise(plan: Plan, output: Path) -> dict[str, Any]:
 
 
 def dumps_summary(summary: dict[str, Any]) -> str:
-    """A summary as JSON with one cell a line: small, and readable in a diff."""
+    """A summary as JSON with one cell per line: small, and readable in a diff."""
     parts = []
     for key, value in summary.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -136,7 +142,7 @@ def _comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
             for test in metric_sets(plan.recipe, run, question.metric):
                 value = figure_of(results[run.goal]["result"], plan.recipe, run, question.metric, test)
                 if value is not None:
-                    # A system without an encoder meets the other system with each of its encoders.
+                    # A system without an encoder is compared with each encoder of the other system.
                     for encoder in [run.backbone] if run.backbone else encoders or [""]:
                         sides[run.system][(run.source, encoder, run.seed), test] = value
         outcome = compare_paired(
@@ -149,7 +155,7 @@ def _comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _reliance_comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
-    """The paired test for each kind of keywords and each masking; less reliance is better."""
+    """The paired test for each kind of keywords and each masking; lower reliance is better."""
     found = []
     for question in plan.recipe.comparisons:
         values: dict[tuple[str, str], dict[str, dict[tuple[Any, Any], float]]] = {}
@@ -169,9 +175,9 @@ def _reliance_comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str,
 
 
 def _setting(plan: Plan, results: dict[str, Any]) -> dict[str, Any]:
-    """What the figures were made with, as far as it is not in the recipe."""
+    """What a reader has to know about how the figures were made."""
     scale = plan.scale
-    took = {name: content.get("took", 0.0) for name, content in results.items()}
+    took = {name: record["took"] for name, record in results.items()}
     return {
         "hardware": scale.hardware,
         "models": sorted({Path(run.model).name for run in plan.runs}),
@@ -193,7 +199,7 @@ def _used(plan: Plan, corpus: str) -> bool:
 
 
 def _analysed(run: Run, result: dict[str, Any]) -> dict[str, Any]:
-    """The result of an analysis without anything that grows with the documents."""
+    """The result of an analysis without per-document data."""
     kept = {key: value for key, value in result.items() if key not in ("points", "data_sha256")}
     if "keywords" in kept and isinstance(kept["keywords"], list):
         kept["keywords"] = [row["word"] for row in kept["keywords"]]

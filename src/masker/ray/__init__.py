@@ -1,1 +1,1 @@
-"""Ray clusters: starting one, and sharing out work on it."""
+"""Ray: start or join a cluster, run a graph of stages, share out pieces of work over actors."""

@@ -1,4 +1,4 @@
-"""Starting Ray on this machine, or joining a Ray cluster that runs already."""
+"""Start Ray on this machine, or join a running cluster."""
 
 from __future__ import annotations
 
@@ -17,10 +17,23 @@ from masker.errors import ConfigError
 
 _log = logging.getLogger("masker")
 
-#: Ray's store of shared objects, on this machine. Only paths and counts go through it, so the least Ray takes will do.
+#: Size of Ray's object store on this machine. Only paths and counts go through it, so Ray's minimum is enough.
 OBJECT_STORE_BYTES = 100 * 2**20
 
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+
+
+@dataclass(frozen=True)
+class RayOptions:
+    """Where Ray runs and how wide.
+
+    Attributes:
+        workers: Pieces of work at a time; ``None`` takes one per core.
+        address: ``HOST:PORT`` of a running cluster; ``None`` reads ``RAY_ADDRESS``, or starts Ray on this machine.
+    """
+
+    workers: int | None = None
+    address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -28,34 +41,39 @@ class Cluster:
     """A running Ray.
 
     Attributes:
-        ray: The module.
-        workers: How many pieces of work may run at a time.
-        threads: Cores for each of them.
-        num_cpus: What to ask Ray for, for each of them.
+        ray: The ``ray`` module.
+        workers: Pieces of work at a time.
+        threads: CPU threads for each worker.
+        num_cpus: CPUs to request from Ray for each worker.
+        num_gpus: GPUs to request from Ray for each worker.
     """
 
     ray: Any
     workers: int
     threads: int
     num_cpus: int
+    num_gpus: int = 0
+
+    @property
+    def resources(self) -> dict[str, int]:
+        """What each worker requests, as options of a Ray task or actor."""
+        return {"num_cpus": self.num_cpus, "num_gpus": self.num_gpus}
 
 
 @dataclass(frozen=True)
-class Place:
-    """What a worker has to share with the process that gave it work: working folder, our variables; and its cores."""
+class WorkerSetup:
+    """What a worker takes over from the process that gave it work: working folder, ``MASKER_*`` variables, threads."""
 
     folder: str
     variables: dict[str, str]
     threads: int
 
     @classmethod
-    def here(cls, threads: int) -> Place:
-        """The place of this process."""
+    def of_this_process(cls, threads: int) -> WorkerSetup:
         own = {name: value for name, value in os.environ.items() if name.startswith("MASKER_")}
         return cls(os.getcwd(), own, threads)
 
-    def enter(self) -> None:
-        """Make this process stand there."""
+    def apply(self) -> None:
         os.environ.update(self.variables)
         os.chdir(self.folder)
         limit_threads(self.threads)
@@ -63,18 +81,24 @@ class Place:
 
 @contextmanager
 def open_cluster(
-    pieces: int, workers: int | None = None, address: str | None = None, *, cores_each: int = 1
+    pieces: int,
+    workers: int | None = None,
+    address: str | None = None,
+    *,
+    cores_each: int = 1,
+    gpus: bool = True,
 ) -> Iterator[Cluster]:
     """Join the cluster at ``address``, or start Ray here and stop it at the end.
 
-    A Ray that this process has started or joined already is used as it is. Started here, it listens on the loopback
-    interface alone, has no dashboard, and talks to nobody without this process's token.
+    If this process already runs or has joined Ray, that Ray is used and left running. A Ray started here listens on
+    the loopback interface only, has no dashboard, and requires a token that only this process knows.
 
     Args:
-        pieces: How many pieces of work there are; more workers would be idle.
-        workers: How many may run at a time; ``None`` takes as many as there are cores for.
-        address: ``host:port`` or ``auto``; ``None`` looks at ``RAY_ADDRESS``, and without that starts Ray here.
-        cores_each: Cores that a worker should have when the number of workers is not given.
+        pieces: Number of pieces of work; more workers than that would be idle.
+        workers: Pieces of work at a time; ``None`` takes as many as there are cores for.
+        address: ``HOST:PORT`` or ``auto``; ``None`` reads ``RAY_ADDRESS``, and without it starts Ray here.
+        cores_each: Cores per worker when ``workers`` is not given.
+        gpus: Whether the work can use a GPU. If the cluster has any, each worker then gets one of its own.
 
     Raises:
         ConfigError: When Ray is not installed, or cannot be reached or started.
@@ -87,29 +111,43 @@ def open_cluster(
             cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
             chosen = max(1, min(workers or cores // cores_each, pieces))
             _start(ray, chosen)
-            # Ray keeps a process ready for each of its CPUs, so it is told of as many as there are workers.
-            yield Cluster(ray, chosen, max(1, cores // chosen), 1)
+            num_gpus, chosen = _one_gpu_each(ray, chosen, gpus)
+            # Ray keeps a process ready for each of its CPUs, so it was told of one CPU per worker.
+            yield Cluster(ray, chosen, max(1, cores // chosen), 1, num_gpus)
         else:
             if ours:
                 _join(ray, str(address))
-            machines = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
-            cores = sum(machines)
-            chosen = max(1, min(workers or cores // cores_each, pieces, cores))
-            if workers is not None and chosen < min(workers, pieces):
-                _log.warning("the cluster has %d cores, so only %d workers run", cores, chosen)
-            # A worker lives on one machine and cannot have more cores than that.
-            threads = max(1, min(cores // chosen, max(machines, default=1)))
-            yield Cluster(ray, chosen, threads, threads)
+            yield _share(ray, pieces, workers, cores_each, gpus)
     finally:
         if ours:
             ray.shutdown()
 
 
 def limit_threads(threads: int) -> None:
-    """Keep the numeric libraries of this process, loaded or not, to so many cores."""
+    """Limit the numeric libraries of this process to ``threads`` cores, whether they are loaded yet or not."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
+
+
+def _share(ray: Any, pieces: int, workers: int | None, cores_each: int, gpus: bool) -> Cluster:
+    """Divide the cores of a running cluster among workers."""
+    machines = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+    cores = sum(machines)
+    chosen = max(1, min(workers or cores // cores_each, pieces, cores))
+    num_gpus, chosen = _one_gpu_each(ray, chosen, gpus)
+    if workers is not None and chosen < min(workers, pieces):
+        limit = "GPUs" if num_gpus else "cores"
+        _log.warning("the cluster does not have the %s for %d workers; running %d", limit, workers, chosen)
+    # A worker runs on one machine and cannot have more cores than that machine.
+    threads = max(1, min(cores // chosen, max(machines, default=1)))
+    return Cluster(ray, chosen, threads, threads, num_gpus)
+
+
+def _one_gpu_each(ray: Any, workers: int, wanted: bool) -> tuple[int, int]:
+    """GPUs per worker, and the number of workers that these are enough for."""
+    available = int(ray.cluster_resources().get("GPU", 0)) if wanted else 0
+    return (1, min(workers, available)) if available else (0, workers)
 
 
 def _require_ray() -> Any:
@@ -122,7 +160,7 @@ def _require_ray() -> Any:
 
 
 def _knock(address: str) -> None:
-    """Ray would try for minutes to reach a machine that does not answer."""
+    """Fail at once if nothing listens there; Ray itself would retry for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
@@ -134,14 +172,14 @@ def _join(ray: Any, address: str) -> None:
         ray.init(address=address, **_QUIET)
     except (OSError, RuntimeError, ValueError) as error:
         raise ConfigError(
-            f"no Ray cluster takes us at '{address}' ({_line(error)}); start one with 'ray start --head', set "
-            "RAY_AUTH_MODE=token if it asks for a token, or leave out --address to use this machine alone"
+            f"cannot join a Ray cluster at '{address}' ({_line(error)}); start one with 'ray start --head', set "
+            "RAY_AUTH_MODE=token if it requires a token, or omit --address to use this machine only"
         ) from None
 
 
 def _start(ray: Any, workers: int) -> None:
     if not any(name in os.environ for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")):
-        # Ray would write a token that all may read to the home folder; this one dies with the process.
+        # Ray would write a world-readable token to the home folder; this one dies with the process.
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     try:
         with _loopback_only():
@@ -154,7 +192,7 @@ def _start(ray: Any, workers: int) -> None:
                 **_QUIET,
             )
     except (OSError, RuntimeError, ValueError) as error:
-        raise ConfigError(f"Ray cannot be started on this machine ({_line(error)}); use --engine local") from None
+        raise ConfigError(f"cannot start Ray on this machine ({_line(error)}); use --engine local") from None
     if not ray.util.get_node_ip_address().startswith("127."):
         raise ConfigError(
             f"this Ray ({ray.__version__}) would listen on the network; use --engine local, or start it yourself with "
@@ -164,9 +202,10 @@ def _start(ray: Any, workers: int) -> None:
 
 @contextmanager
 def _loopback_only() -> Iterator[None]:
-    """Ray takes 127.0.0.1 for the address of the machine only where clusters are switched off, as on macOS.
+    """Make Ray accept 127.0.0.1 as the machine's address, which it does only with clusters disabled, as on macOS.
 
-    The switch is a variable, which its processes inherit, and a constant that Ray made of it when it was imported.
+    The switch is an environment variable, which Ray's processes inherit, and a constant that Ray derived from it when
+    it was imported.
     """
     name = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
     constants = import_module("ray._private.ray_constants")

@@ -1,91 +1,113 @@
-"""A pool of workers on Ray that shares out shards."""
+"""Share out pieces of work over a pool of Ray actors; a piece whose worker is killed goes to another worker."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
-from masker.commands.shard_files import Shard
-from masker.commands.shard_worker import ShardJob, ShardResult, ShardWorker
-from masker.errors import MaskerError, ModelError
+from masker.errors import MaskerError
 from masker.ray.cluster import Cluster
 
 _log = logging.getLogger("masker")
 
-#: How often work is given to another worker when its own was killed. What kills every worker is the work's own fault.
+#: How many workers a piece may kill before it is given up. A piece that kills every worker is itself at fault.
 ATTEMPTS = 3
 
+P = TypeVar("P", bound=Hashable)
+P_contra = TypeVar("P_contra", contravariant=True)
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
-def predict_on_ray(
-    cluster: Cluster,
-    job: ShardJob,
-    shards: Iterable[Shard],
-    on_result: Callable[[ShardResult], None],
-    worker: type[ShardWorker] = ShardWorker,
-) -> None:
-    """Predict all shards; a shard whose worker was killed goes to another one.
+
+class PoolWorker(Protocol[P_contra, R_co]):
+    """A member of the pool."""
+
+    def prepare(self) -> None:
+        """Do what all pieces need, once. A :class:`MaskerError` raised here ends the whole run."""
+
+    def work(self, piece: P_contra) -> R_co:
+        """Do one piece. An exception raised here is a bug, which fails this piece only."""
+
+
+@dataclass(frozen=True)
+class Crew(Generic[P, R]):
+    """Who works, and how to speak of the work.
+
+    Attributes:
+        worker: The class of the workers; each lives in a process of its own.
+        arguments: What a worker is made with.
+        name: What the log calls a piece.
+        preparing: What ``prepare`` does, for the message when no worker survives it: ``opening the model``.
+        give_up: The result of a piece that could not be done, from the piece and a one-line reason.
+    """
+
+    worker: type[PoolWorker[P, R]]
+    arguments: tuple[Any, ...]
+    name: Callable[[P], str]
+    preparing: str
+    give_up: Callable[[P, str], R]
+
+
+def share_out(cluster: Cluster, crew: Crew[P, R], pieces: Iterable[P]) -> Iterator[R]:
+    """Yield the result of each piece, in the order in which they are finished.
 
     Args:
-        cluster: Where.
-        job: What to do with each shard.
-        shards: The shards.
-        on_result: Called for every shard, in the order in which they are finished.
-        worker: What each member of the pool is made of.
+        cluster: Where to run.
+        crew: The workers.
+        pieces: The work.
 
     Raises:
-        MaskerError: When the model cannot be opened, or workers do not survive opening it.
+        MaskerError: What ``prepare`` raised, or that no worker survives it.
     """
     ray = cluster.ray
-    actor = ray.remote(worker).options(num_cpus=cluster.num_cpus, max_restarts=0)
-    waiting = deque(shards)
-    lost: Counter[Shard] = Counter()
-    lost_in_preparation = 0
-    running: dict[Any, tuple[Any, Shard | None]] = {}
+    actor = ray.remote(crew.worker).options(**cluster.resources, max_restarts=0)
+    waiting = deque(pieces)
+    killed: Counter[P | None] = Counter()  # None: while preparing
+    running: dict[Any, tuple[Any, P | None]] = {}
 
     def hire() -> None:
-        member = actor.remote(job, cluster.threads)
+        member = actor.remote(*crew.arguments)
         running[member.prepare.remote()] = (member, None)
 
     for _ in range(cluster.workers):
         hire()
-    while waiting or any(shard is not None for _, shard in running.values()):
+    while waiting or any(piece is not None for _, piece in running.values()):
         ((ready, *_), _) = ray.wait(list(running), num_returns=1)
-        member, shard = running.pop(ready)
+        member, piece = running.pop(ready)
         try:
-            outcome = ray.get(ready)
+            result = ray.get(ready)
         except ray.exceptions.RayActorError as death:
-            if shard is None:
-                lost_in_preparation += 1
-                if lost_in_preparation >= ATTEMPTS:
-                    raise MaskerError(
-                        f"workers do not survive opening the model ({_line(death)}); have they enough memory? "
-                        "Give fewer --workers"
-                    ) from None
+            killed[piece] += 1
+            if piece is None:
+                _check_survival(killed[piece], crew.preparing, death)
+            elif killed[piece] < ATTEMPTS:
+                _log.warning("%s: its worker was killed; retrying on another one", crew.name(piece))
+                waiting.appendleft(piece)
             else:
-                lost[shard] += 1
-                if lost[shard] < ATTEMPTS:
-                    _log.warning("%s: its worker was killed; another one takes it", shard.source)
-                    waiting.appendleft(shard)
-                else:
-                    on_result(ShardResult(shard, "failed", message=f"{shard.source}: killed {ATTEMPTS} workers"))
+                yield crew.give_up(piece, f"killed {ATTEMPTS} workers")
             hire()
             continue
         except ray.exceptions.RayTaskError as error:
-            assert shard is not None
+            if piece is None:
+                raise error.cause if isinstance(error.cause, MaskerError) else error from None
             bug = f"{type(error.cause).__name__}: {error.cause}"
-            outcome = ShardResult(shard, "failed", message=f"{shard.source}: unexpected {' '.join(bug.split())[:200]}")
-        if shard is not None:
-            on_result(outcome)
-        elif outcome is not None:
-            raise ModelError(outcome)
+            result = crew.give_up(piece, f"unexpected {' '.join(bug.split())[:200]}")
+        if piece is not None:
+            yield result
         if waiting:
             following = waiting.popleft()
-            running[member.predict.remote(following)] = (member, following)
+            running[member.work.remote(following)] = (member, following)
 
 
-def _line(error: BaseException) -> str:
-    """What an error of Ray's comes down to: it quotes a whole traceback, whose last line is the error itself."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join((lines or [type(error).__name__])[-1].split())[:200]
+def _check_survival(killed: int, preparing: str, death: BaseException) -> None:
+    if killed < ATTEMPTS:
+        return
+    # Ray quotes a whole traceback; its last line is the error itself.
+    lines = [line.strip() for line in str(death).splitlines() if line.strip()] or [type(death).__name__]
+    raise MaskerError(
+        f"{killed} workers were killed while {preparing} ({' '.join(lines[-1].split())[:200]}); "
+        "do they have enough memory? Use fewer --workers"
+    ) from None

@@ -1,1 +1,1 @@
-"""Results for people: tables on the console."""
+"""Reports, made from results only: console tables, Markdown, pages and figures."""

@@ -1,4 +1,4 @@
-"""Analyses, most of them the paper's figures, as words and small tables."""
+"""Analyses, most of them figures of the paper, as Markdown tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from masker.report.markdown import markdown_table
 from masker.report.reliance_table import reliance_lines
 
-#: How many keywords a list shows.
+#: Keywords shown in a list.
 _SHOWN = 10
 
 
@@ -45,9 +45,7 @@ def _silhouettes(rows: list[dict[str, Any]], systems: dict[str, str]) -> list[st
     body = [
         [row["train"], " / ".join(row["documents"]), systems[row["system"]], f"{row['silhouette']:.3f}"] for row in rows
     ]
-    caption = (
-        "Silhouette of the two sets in the space of the embeddings: near 1 they lie apart, near 0 among each other."
-    )
+    caption = "Silhouette of the two sets in the embedding space: near 1 the sets are separated, near 0 they overlap."
     return [caption, "", *markdown_table(["trained on", "sets", "system", "silhouette"], body, left=3)]
 
 

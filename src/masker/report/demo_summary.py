@@ -1,4 +1,4 @@
-"""What ``masker demo`` shows at its end."""
+"""What ``masker demo`` prints at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLUMNS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80")
 
 
 def print_demo(result: DemoResult) -> None:
-    """The keywords, the comparison, the three sentences, and what to try next."""
+    """Print the keywords, the comparison, the three sentences, and what to try next."""
     out = console()
     data, masker = result.data, result.models["masker"]
     classes = ", ".join(data.train.class_names)
@@ -45,7 +45,7 @@ def print_demo(result: DemoResult) -> None:
     for text, prediction in result.sentences:
         colour, verdict = ("red", "none of my classes") if prediction.is_ood else ("green", prediction.label)
         out.print(f"[{colour}]{verdict:24}[/] ood_score {prediction.ood_score:.3f}  {escape(text)}", soft_wrap=True)
-    out.print(f"\n{result.seconds / 60:.1f} minutes. Models and figures are in {result.folder}. Try next:")
+    out.print(f"\nDone in {result.seconds / 60:.1f} minutes. Models and figures are in {result.folder}. Try next:")
     out.print(f"  echo 'your own sentence' | masker predict {result.folder}/masker -", soft_wrap=True)
     out.print(f"  masker keywords {result.folder}/masker", soft_wrap=True)
     out.print("  masker train your.csv --output model     (columns text and label)", soft_wrap=True)

@@ -1,21 +1,28 @@
-"""Pictures of the paper's figures, drawn from results. Without matplotlib (an extra) there are only the numbers."""
+"""Pictures of the paper's figures, drawn from results. Needs matplotlib, an optional extra."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from masker.experiments.reproduce import Outcome
+from masker.files import atomic_path
+
+if TYPE_CHECKING:
+    from masker.experiments.reproduce import Outcome
 
 _log = logging.getLogger("masker")
 INSTALL = "pip install 'masker[plots]'"
 
 
 def draw_figure(outcome: Outcome) -> Path | None:
-    """Draw the figure of an analysis into ``figure.png``; ``None`` when there is nothing to draw or to draw with."""
+    """Draw the figure of an analysis into ``figure.png``.
+
+    Returns:
+        The file, or ``None`` if this analysis has no figure or matplotlib is not installed.
+    """
     kind = outcome.plan.recipe.analysis.kind if outcome.plan.recipe.analysis is not None else ""
     if kind not in _DRAW:
         return None
@@ -23,15 +30,14 @@ def draw_figure(outcome: Outcome) -> Path | None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        _log.warning("the figure is not drawn, because matplotlib is not installed: %s", INSTALL)
+        _log.warning("no figure drawn because matplotlib is not installed; install it with %s", INSTALL)
         return None
     figure = Figure(layout="constrained")
     FigureCanvasAgg(figure)
     _DRAW[kind](figure, outcome)
     path = outcome.folder / "figure.png"
-    temporary = path.with_name(".figure.png")
-    figure.savefig(temporary, dpi=150, format="png", metadata={"Software": None})
-    temporary.replace(path)
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png", metadata={"Software": None})
     return path
 
 

@@ -1,4 +1,4 @@
-"""Markdown tables that are readable as plain text too."""
+"""Markdown tables, aligned so that they are readable as plain text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def markdown_table(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
-    """The lines of a Markdown table; the first ``left`` columns are words, the others numbers."""
+    """The lines of a Markdown table; the first ``left`` columns are aligned left, the others right."""
     widths = [max(3, *(len(row[place]) for row in (header, *body))) for place in range(len(header))]
 
     def line(row: Sequence[str]) -> str:

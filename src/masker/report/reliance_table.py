@@ -1,4 +1,4 @@
-"""Reliance on keywords of several systems, side by side."""
+"""Reliance on keywords of several systems, as Markdown tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = ("reliance", "kept", "lost")
 
 
 def reliance_lines(summary: dict[str, Any]) -> list[str]:
-    """Markdown for the analysis ``reliance``: means over seeds, and what the paired comparisons show."""
+    """Markdown for the analysis ``reliance``: means over seeds, and the paired comparisons."""
     systems = summary["systems"]
     values: dict[tuple[str, str, str], dict[tuple[str, str], list[float]]] = {}
     for row in summary["analysis"]:
@@ -48,7 +48,7 @@ def _compared(row: dict[str, Any], systems: dict[str, str]) -> list[str]:
         f"{system} minus {baseline}",
         KEYWORDS[row["keywords"]],
         MASKING[row["masking"]],
-        verdict(row, better=f"{system} leans less on keywords", worse=f"{system} leans more on keywords"),
+        verdict(row, better=f"{system} relies less on keywords", worse=f"{system} relies more on keywords"),
         f"{0.0 - row['difference']:+.3f}",
         f"{row['wins']} of {row['units']}",
     ]

@@ -1,16 +1,17 @@
-"""A recipe's results as Markdown: our figures with the paper's beside them, and what they show."""
+"""A recipe's results as Markdown: our figures beside the paper's, and what they show."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from masker.experiments.reproduce import Outcome
-from masker.experiments.stages import write_text
 from masker.experiments.summary import CELL_KEYS
+from masker.files import write_text
 from masker.report.markdown import markdown_table
 from masker.report.verdict import verdict
+
+if TYPE_CHECKING:
+    from masker.experiments.reproduce import Outcome
 
 Cell = dict[str, Any]
 
@@ -38,7 +39,7 @@ HEADINGS = {
 
 
 def write_report(outcome: Outcome) -> str:
-    """Write ``table.md`` and, for a figure of the paper, its picture; return the Markdown."""
+    """Write ``table.md`` and, if the recipe reproduces a figure, its picture; return the Markdown."""
     text = "\n".join([f"# {outcome.summary['title']}", "", *summary_lines(outcome.summary)]) + "\n"
     write_text(outcome.folder / "table.md", text)
     if "analysis" in outcome.summary:
@@ -48,9 +49,15 @@ def write_report(outcome: Outcome) -> str:
     return text
 
 
+def write_reports(outcomes: Sequence[Outcome]) -> str:
+    """Write the reports of several recipes to their folders, and join them for the console."""
+    texts = [f"{write_report(outcome)}\nwritten to {outcome.folder}/" for outcome in outcomes]
+    return "\n\n".join(texts)
+
+
 def summary_lines(summary: dict[str, Any]) -> list[str]:
     """The body of a report: setting, table or analysis, comparisons, notes."""
-    lines = [*_setting_lines(summary), ""]
+    lines = [*_setting_lines(summary), *origin_lines(summary), ""]
     if "analysis" in summary:
         from masker.report.analysis_tables import analysis_lines
 
@@ -66,10 +73,10 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def table_lines(summary: dict[str, Any]) -> list[str]:
-    """A Markdown table in the recipe's layout, aligned for reading as plain text."""
+    """A Markdown table in the recipe's layout."""
     cells = summary["cells"]
     rows, columns = list(summary["table"]["rows"]), list(summary["table"]["columns"])
-    # A key that tells cells apart and is in neither must not be lost.
+    # A key that distinguishes cells must not be lost because the layout does not name it.
     for key in CELL_KEYS:
         if key not in (*rows, *columns) and _collide(cells, (*rows, *columns)) and _varies(cells, key):
             rows.append(key)
@@ -79,7 +86,7 @@ def table_lines(summary: dict[str, Any]) -> list[str]:
             grid.setdefault(_labels(cell, rows, summary), {})[_labels(cell, columns, summary)] = _shown(cell)
     for cell in cells:
         if not cell["backbone"] and "backbone" in rows:
-            # A system without an encoder is the same in the row of every encoder.
+            # A system without an encoder appears in the row of every encoder.
             wanted, place = _labels(cell, rows, summary), rows.index("backbone")
             others = [row for row in grid if _without(row, place) == _without(wanted, place)]
             for row in others or [wanted]:
@@ -91,7 +98,7 @@ def table_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def comparison_sentence(row: dict[str, Any], systems: dict[str, str]) -> str:
-    """What a paired comparison shows, and what it cannot show."""
+    """What a paired comparison shows, or why it cannot show anything."""
     system, baseline = (systems.get(row[key], row[key]) for key in ("system", "baseline"))
     metric = HEADINGS[row["metric"]].rstrip(" ↑↓")
     found = (
@@ -102,12 +109,34 @@ def comparison_sentence(row: dict[str, Any], systems: dict[str, str]) -> str:
     return f"{found}; {verdict(row, better='a better system', worse='a worse system')}."
 
 
+def origin_lines(summary: dict[str, Any]) -> list[str]:
+    """A line that says so if the stages behind the figures were run with different commits or package versions."""
+    origins = summary.get("origins", [])
+    if len(origins) < 2:
+        return []
+    everywhere = set.intersection(*(set(origin["versions"].items()) for origin in origins))
+    parts = []
+    for origin in origins:
+        differing = [" ".join(package) for package in origin["versions"].items() if package not in everywhere]
+        stages = ", ".join(f"{count} {kind}" for kind, count in origin["stages"].items())
+        parts.append(f"{', '.join([shown_commit(origin), *differing])} ({stages})")
+    return [f"**Not all stages were run with the same code:** {'; '.join(parts)}."]
+
+
+def shown_commit(origin: dict[str, Any]) -> str:
+    """The commit of a provenance record, shortened."""
+    commit = origin.get("commit")
+    if commit is None:
+        return f"installed masker {origin['versions'].get('masker')}"
+    return f"commit {commit[:12]}{' with local changes' if ' with' in commit else ''}"
+
+
 def _setting_lines(summary: dict[str, Any]) -> list[str]:
     setting = summary["setting"]
     seeds = f"seed{'s' if len(setting['seeds']) > 1 else ''} {', '.join(map(str, setting['seeds']))}"
     limits = [
         f"{setting[key]:,} {words}" for key, words in (("train_documents", "training documents"),
-        ("test_documents", "documents a test set")) if setting[key] is not None
+        ("test_documents", "documents per test set")) if setting[key] is not None
     ]  # fmt: skip
     length = setting["settings"].get("model", {}).get("max_length")
     limits += [f"{length} tokens of each"] if length else []
@@ -152,13 +181,3 @@ def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
 
 def _varies(cells: Sequence[Cell], key: str) -> bool:
     return len({cell[key] for cell in cells}) > 1
-
-
-def write_reports(outcomes: Sequence[Outcome]) -> str:
-    """Reports of several recipes, written to their folders and joined for the console."""
-    texts = [f"{write_report(outcome)}\nwritten to {_folder(outcome.folder)}" for outcome in outcomes]
-    return "\n\n".join(texts)
-
-
-def _folder(path: Path) -> str:
-    return f"{path}/"

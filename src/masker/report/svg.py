@@ -1,4 +1,4 @@
-"""Small pictures as SVG text, to stand inside an HTML page. All words are escaped."""
+"""Small charts as SVG text, to be embedded in an HTML page. All text is escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FONT = "font-family='system-ui, sans-serif' font-size='12'"
 
 
 def line_chart(x: Sequence[float], lines: Mapping[str, Sequence[float]], *, title: str, x_title: str) -> str:
-    """Lines between 0 and 1 over ``x`` between 0 and 1, each with its name; numbers are percent."""
+    """Named lines with values between 0 and 1 over ``x`` between 0 and 1; axes are labelled in percent."""
     width, height, left, top = 380, 230, 44, 28
     right, bottom = width - 14, height - 62
 
@@ -42,7 +42,7 @@ def line_chart(x: Sequence[float], lines: Mapping[str, Sequence[float]], *, titl
 
 
 def bar_chart(bars: Mapping[str, float], *, title: str) -> str:
-    """Horizontal bars between 0 and 1, each with its name and its percent."""
+    """Horizontal bars between 0 and 1, each labelled with its name and percentage."""
     width, left, row = 560, 220, 24
     height = row * len(bars) + 8
     parts = [_open(width, height, title)]
@@ -56,7 +56,7 @@ def bar_chart(bars: Mapping[str, float], *, title: str) -> str:
 
 
 def interval_chart(rows: Mapping[str, tuple[float, float, float]], *, title: str, low: float, high: float) -> str:
-    """Values with their intervals on a scale from ``low`` to ``high``; a row is (value, lower end, upper end)."""
+    """Values with intervals on a scale from ``low`` to ``high``; a row is (value, lower end, upper end)."""
     row, left = 28, max(120, 24 + 7 * min(28, max((len(name) for name in rows), default=0)))
     width, height = left + 440, row * len(rows) + 24
 
@@ -81,7 +81,7 @@ def interval_chart(rows: Mapping[str, tuple[float, float, float]], *, title: str
 
 
 def heat_map(cells: Mapping[str, Mapping[str, float]], *, title: str) -> str:
-    """Columns by the outer names, rows by the inner ones; the darker a cell, the higher its number."""
+    """A grid with outer names as columns and inner names as rows; higher numbers are darker."""
     columns = list(cells)
     rows = list(next(iter(cells.values()), {}))
     left = 12 + 7 * min(40, max((len(name) for name in rows), default=0))
@@ -120,11 +120,11 @@ def _short(name: str, most: int) -> str:
 
 
 def _end_of(name: str, most: int) -> str:
-    """Names of rows begin alike: the corpus stands before the class."""
+    """Keep the end of a name: row names share their beginning, the corpus."""
     return name if len(name) <= most else "…" + name[1 - most :]
 
 
 def _shade(part: float) -> str:
-    """From near white to a dark blue."""
+    """A colour between near white and dark blue."""
     light, dark = (242, 245, 247), (20, 75, 105)
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(light, dark, strict=True))

@@ -1,4 +1,4 @@
-"""What a paired comparison of training runs may claim."""
+"""What a paired comparison of training runs allows to claim."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ SIGNIFICANT = 0.05
 
 
 def verdict(row: dict[str, Any], *, better: str, worse: str) -> str:
-    """The end of a sentence about a comparison; ``better`` is said when its difference is above 0."""
+    """The end of a sentence about a comparison; a significant difference above 0 is reported as ``better``."""
     if row["smallest_p"] > SIGNIFICANT:
-        return f"so few runs cannot show a difference (their smallest possible p is {row['smallest_p']:.2g})"
+        return f"too few runs to show a difference (the smallest possible p is {row['smallest_p']:.2g})"
     shown = better if row["difference"] > 0 else worse
     claim = "no difference shown" if row["p_value"] > SIGNIFICANT else shown
     p_value = f"p = {row['p_value']:.3f}" if row["p_value"] >= 0.0005 else "p < 0.001"

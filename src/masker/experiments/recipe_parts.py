@@ -1,0 +1,203 @@
+"""The parts of a recipe: documents, systems, scales, the table and the analysis."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+Layer = dict[str, dict[str, Any]]
+
+#: Figures of an out-of-distribution set; every other figure belongs to a labelled test set.
+DETECTION_METRICS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95", "rejected")
+Metric = Literal[
+    "auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95", "rejected",
+    "accuracy", "macro_f1", "ece", "gap", "pearson", "spearman", "false_alarms",
+]  # fmt: skip
+Key = Literal["train", "test", "backbone", "system", "metric"]
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+class RecipePart(BaseModel):
+    """Base of every part: immutable, and unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Selection(RecipePart):
+    """Documents of a named corpus.
+
+    Attributes:
+        corpus: A name that ``masker data list`` knows.
+        split: One split, or several to be joined.
+        genre: Only rows of these genres.
+        labels: Only these classes.
+        without_labels: All classes but these; they are removed before known classes are drawn.
+        class_ratio: Share of the classes that is known. Which ones is drawn with seed 0, or with the seed of the run if
+            the recipe says ``split_by_seed``.
+        classes: The known (``seen``) or the remaining (``unseen``) classes.
+        documents: Maximum number of documents, drawn with seed 0; ``None`` leaves it to the scale.
+    """
+
+    corpus: str
+    split: Annotated[list[str], BeforeValidator(_listed)]
+    genre: list[str] = Field(default_factory=list)
+    labels: list[str] = Field(default_factory=list)
+    without_labels: list[str] = Field(default_factory=list)
+    class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)
+    classes: Literal["seen", "unseen"] = "seen"
+    documents: int | None = Field(default=None, ge=1)
+
+
+#: The parts of one test set; a single selection needs no list.
+Selections = Annotated[list[Selection], BeforeValidator(_listed), Field(min_length=1)]
+
+
+class Source(RecipePart):
+    """What a model is trained on, and where it is tested.
+
+    Attributes:
+        train: The training documents.
+        tests: Labelled test sets by name; the first belongs to the training domain.
+        ood: Out-of-distribution sets by name.
+        paper: The paper's name for the training corpus, if the recipe uses another.
+        paper_tests: The paper's names for test sets that the recipe names differently; ``None``: not in the paper.
+        in_paper: Whether the paper has any figures for it.
+        settings: A layer of settings for models of this source.
+    """
+
+    train: Selection
+    tests: dict[str, Selections] = Field(min_length=1)
+    ood: dict[str, Selections] = Field(default_factory=dict)
+    paper: str | None = None
+    paper_tests: dict[str, str | None] = Field(default_factory=dict)
+    in_paper: bool = True
+    settings: Layer = Field(default_factory=dict)
+
+
+class System(RecipePart):
+    """What is trained: a layer of settings over those of the recipe.
+
+    Attributes:
+        title: Its name in tables.
+        settings: The layer; ``training.method`` is the method.
+        in_paper: Whether the paper has figures for it.
+        backbone_free: It has no encoder, so it runs once instead of once per encoder.
+        score: Evaluate with this score instead of the model's own; systems that differ in nothing else share a model.
+    """
+
+    title: str
+    settings: Layer = Field(default_factory=dict)
+    score: str | None = None
+    in_paper: bool = True
+    backbone_free: bool = False
+
+
+class Encoder(RecipePart):
+    """An encoder, under the name of the paper's column that it is compared with."""
+
+    model: str
+    epochs: dict[str, int] = Field(default_factory=dict)  # by system or method; others use the package's default
+    settings: Layer = Field(default_factory=dict)
+
+
+class StandIn(RecipePart):
+    """The corpus that replaces one that is not available."""
+
+    corpus: str
+    without_labels: list[str] = Field(default_factory=list)
+    reason: str
+
+
+class Scale(RecipePart):
+    """The size at which a recipe is run.
+
+    Attributes:
+        hardware: The hardware it is designed for.
+        backbones: Encoders by the paper's column.
+        seeds: One training run each.
+        train_documents: Maximum number of training documents; ``None``: all.
+        test_documents: Maximum number of documents per test set; ``None``: all.
+        class_ratio: Replaces the ratio of every selection that has one.
+        stand_ins: Corpora that replace others.
+        settings: A layer over the recipe's settings.
+        sources: Only these sources; ``None``: all.
+        systems: Only these systems; ``None``: all.
+        notes: What a reader of the results must know.
+    """
+
+    hardware: str
+    backbones: dict[str, Encoder] = Field(min_length=1)
+    seeds: list[int] = Field(min_length=1)
+    train_documents: int | None = Field(default=None, ge=2)
+    test_documents: int | None = Field(default=None, ge=1)
+    class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)
+    stand_ins: dict[str, StandIn] = Field(default_factory=dict)
+    settings: Layer = Field(default_factory=dict)
+    sources: list[str] | None = None
+    systems: list[str] | None = None
+    notes: list[str] = Field(default_factory=list)
+
+
+class PairedQuestion(RecipePart):
+    """A question for the paired test: is ``system`` better than ``baseline`` in ``metric``?"""
+
+    system: str
+    baseline: str
+    metric: Metric | Literal["reliance"]
+
+
+class TableLayout(RecipePart):
+    """Which keys of a cell form rows and columns; any other key that distinguishes cells is added to the rows."""
+
+    rows: list[Key]
+    columns: list[Key]
+
+
+class RelianceOptions(RecipePart):
+    """How the analysis ``reliance`` audits each model.
+
+    Attributes:
+        keywords: Kinds of keywords: ``training`` are those that the recipe's MASKER was trained with, the others are
+            found in the test set.
+        masking: Whether masked words are left out or replaced by the mask token; each is tried in turn.
+        documents: Maximum number of documents of the test set.
+        per_class: Keywords per class, where they are found in the test set.
+        seed: Seed of the audit, the same for models of all training seeds.
+    """
+
+    keywords: list[Literal["training", "frequency", "occlusion", "attention"]] = Field(min_length=1)
+    masking: list[Literal["drop", "mask"]] = Field(min_length=1)
+    documents: int = Field(default=1000, ge=2)
+    per_class: int = Field(default=10, ge=1)
+    seed: int = Field(default=0, ge=0, lt=2**32)
+
+
+class Analysis(RecipePart):
+    """What is done with each model instead of measuring it, mostly for a figure of the paper.
+
+    ========== =====================================================================================
+    keywords   the ranked keywords of the training documents
+    heatmap    how often the keywords of each class occur in the documents of each class
+    tsne       document embeddings of two sets in the plane, and how well the sets are separated
+    attention  the words of a test set that the model attends to most
+    reliance   how much the model relies on keywords (``masker audit``); systems are compared as in a table
+    ========== =====================================================================================
+    """
+
+    kind: Literal["keywords", "heatmap", "tsne", "attention", "reliance"]
+    figure: str | None = None  # label in the paper
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_options(self) -> Analysis:
+        if self.kind == "reliance":
+            try:
+                RelianceOptions.model_validate(self.options)
+            except ValidationError as error:
+                problem = error.errors()[0]
+                raise ValueError(f"options.{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+        return self

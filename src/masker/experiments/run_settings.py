@@ -1,0 +1,138 @@
+"""The settings of one run of a recipe, and the form in which a stage stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from masker.config import Settings, build_settings
+from masker.errors import ConfigError
+from masker.experiments.paper_settings import paper_settings, without_paper_settings
+from masker.experiments.recipe import Recipe
+from masker.experiments.recipe_parts import Encoder, Scale
+from masker.files import file_sha256, folder_sha256
+from masker.modeling.embedded import EMBEDDED
+
+#: Settings that distinguish runs, and the option to use instead.
+_OWN_OPTIONS = {
+    "model.backbone": "--backbone",
+    "training.seed": "--seeds",
+    "training.method": "--only system=NAME, or your own recipe file,",
+}
+
+
+@dataclass(frozen=True)
+class RunCoordinates:
+    """What distinguishes one run of a recipe from the others.
+
+    Attributes:
+        source: Name of the training corpus in the recipe.
+        system: Name of the system in the recipe.
+        column: The paper's column, or an empty string for a system without an encoder.
+        encoder: The encoder.
+        seed: Seed of the training.
+    """
+
+    source: str
+    system: str
+    column: str
+    encoder: Encoder
+    seed: int
+
+    @property
+    def place(self) -> str:
+        """Where the system is trained, for titles."""
+        encoder = [Path(self.encoder.model).name] if self.column else []
+        return " · ".join((self.source, *encoder, f"seed {self.seed}"))
+
+
+def run_settings(recipe: Recipe, scale: Scale, run: RunCoordinates, overrides: Sequence[str] = ()) -> Settings:
+    """The settings of one run: the paper's, then recipe, scale, encoder, source, system, overrides, seed.
+
+    Raises:
+        ConfigError: When a setting is wrong.
+    """
+    source, system = recipe.sources[run.source], recipe.systems[run.system]
+    levels = (system.settings, source.settings, run.encoder.settings, scale.settings, recipe.settings)
+    methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
+    method = str(next(methods, "masker"))
+    epochs = run.encoder.epochs.get(run.system, run.encoder.epochs.get(method))
+    return build_settings(
+        paper_settings(method),
+        recipe.settings,
+        scale.settings,
+        run.encoder.settings,
+        {"model": {"backbone": run.encoder.model}, "training": {"epochs": epochs}},
+        source.settings,
+        system.settings,
+        preset=recipe.preset,
+        overrides=[*overrides, f"training.seed={run.seed}"],
+    )
+
+
+def vanilla_settings(settings: Settings, epochs: int) -> Settings:
+    """Vanilla fine-tuning with the same model, data and seed.
+
+    Whatever vanilla training does not use is as in the paper, so that neither another recipe nor a new default makes it
+    a different stage.
+    """
+    return build_settings(
+        {
+            "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
+            "model": settings.model.model_dump(),
+            "loss": {"class_weights": settings.loss.class_weights},
+            "training": {
+                **settings.training.model_dump(),
+                "averaged_share": settings.averaged_share if settings.training.method == "vanilla" else 0.0,
+                "method": "vanilla",
+                "epochs": epochs,
+            },
+            "detection": settings.detection.model_dump(exclude={"rule"}),
+        },
+        preset="ood",
+    )
+
+
+def check_overrides(overrides: Sequence[str]) -> None:
+    """Refuse to override what distinguishes runs: set for every run, it would leave them under false names.
+
+    Raises:
+        ConfigError: Names the option to use instead.
+    """
+    for override in overrides:
+        option = _OWN_OPTIONS.get(override.partition("=")[0].strip())
+        if option is not None:
+            raise ConfigError(f"--set {override}: runs differ in it; use {option} instead")
+
+
+def stage_settings(settings: Settings, epochs: int | None = None) -> dict[str, Any]:
+    """Settings as inputs of a stage: what differs from the paper, and fingerprints of the files that they name.
+
+    Args:
+        settings: The settings.
+        epochs: Written out where the stage trains: a default may change, a result may not.
+    """
+    content = without_paper_settings(settings.model_dump(mode="json"))
+    if epochs is not None:
+        content["training"]["epochs"] = epochs
+    contents = _fingerprints(settings)
+    return {"settings": content, **({"contents": contents} if contents else {})}
+
+
+def _fingerprints(settings: Settings) -> dict[str, str]:
+    """Hashes of the files and folders that settings name; the same name may later hold something else."""
+    named = {
+        "backbone": settings.model.backbone if settings.model.backbone not in EMBEDDED else None,
+        "keywords": settings.keywords.source,
+        "attention_model": settings.keywords.attention_model,
+    }
+    found = {}
+    for key, name in named.items():
+        path = None if name is None else Path(name).expanduser()
+        if path is not None and path.is_dir():
+            found[key] = folder_sha256(path)
+        elif path is not None and path.is_file():
+            found[key] = file_sha256(path)
+    return found
