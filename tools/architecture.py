@@ -254,7 +254,7 @@ def picture(package: Path = PACKAGE) -> str:
     below = basement(graph, package)
     layout = lay_out({name: targets - set(below) for name, targets in graph.items() if name not in below})
     texts = {
-        place.name: wrap(described[place.name], int(place.width / CHARACTER))
+        place.name: wrap(described[place.name], int(place.width / CHARACTER), break_on_hyphens=False)
         for level in layout.floors
         for place in level
         if place.name
