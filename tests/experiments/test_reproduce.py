@@ -18,7 +18,7 @@ from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
 from masker.experiments.run_settings import RunCoordinates, run_settings
 from masker.report.reproduction import write_report
-from tests.cli.test_commands import one_line, run, start
+from tests.cli.command_line import one_line, run, start
 from tests.experiments.conftest import write_recipe
 
 VOLATILE = ("took", "seconds", "resumed", "provenance", "created")
