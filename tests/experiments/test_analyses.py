@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 from masker.documents import Documents
 from masker.documents.encoding import encode
@@ -29,8 +31,9 @@ def test_rates_are_shares_of_tokens(tiny_backbones, monkeypatch):
     assert tokenizer.unk_token_id not in ids.values()
     scores = np.full((2, len(tokenizer)), -np.inf)
     scores[0, ids["soup"]], scores[1, ids["rocket"]] = 1.0, 1.0
-    monkeypatch.setattr(analyses, "attention_keyword_scores", lambda *args, **kwargs: scores)
-    monkeypatch.setattr(analyses, "load_classifier", lambda folder: None)
+    read = SimpleNamespace(class_attention_scores=lambda: scores)
+    monkeypatch.setattr(analyses, "attention_scores_of", lambda *args: read)
+    monkeypatch.setattr(analyses, "load_classifier", lambda folder: torch.nn.Identity())
     train = Documents(["soup", "rocket"], None, ["food", "space"], "train")
     target = Documents(["soup soup", "bread rocket", "rocket moon"], None, ["food", "food", "space"], "target")
     found = analyses.class_keyword_rates(Subject(folder, 16, train, {"t": target}), per_class=1)
@@ -70,7 +73,7 @@ def test_tsne_silhouette_is_high_for_sets_apart_and_low_for_one_set_cut_in_two(t
     def silhouette(offset):
         parts = [draw.normal(size=(20, 2)), draw.normal(size=(20, 2)) + offset]
         outputs = (Outputs(None, {"cls": part}) for part in parts)
-        monkeypatch.setattr(analyses.TorchScorer, "predict_outputs", lambda self, encoded: next(outputs))
+        monkeypatch.setattr(analyses.TorchBackend, "predict_outputs", lambda self, encoded: next(outputs))
         subject = Subject(tiny_backbones["bert"], 16, sets["one"], sets)
         return analyses.embed_in_plane(subject, perplexity=5.0)["silhouette"]
 
@@ -95,8 +98,9 @@ def test_mean_attention_is_the_sum_over_documents_with_the_word(tiny_backbones, 
     scores = np.full(len(tokenizer), -np.inf)
     for word, score in (("moon", 3.0), ("soup", 2.0), ("bread", 2.4)):
         scores[tokenizer.convert_tokens_to_ids(word)] = score
-    monkeypatch.setattr(analyses, "attention_keyword_scores", lambda *args: scores)
-    monkeypatch.setattr(analyses, "load_classifier", lambda folder: None)
+    read = SimpleNamespace(attention_scores=lambda: scores)
+    monkeypatch.setattr(analyses, "attention_scores_of", lambda *args: read)
+    monkeypatch.setattr(analyses, "load_classifier", lambda folder: torch.nn.Identity())
     assert len(encode(tokenizer, documents.texts, None, 16)) == 3
     subject = Subject(folder, 16, documents, {"d": documents})
     found = analyses.attended_words(subject, count=2)["words"]["d"]

@@ -11,14 +11,14 @@ import time
 import pytest
 
 from masker import provenance as provenance_module
-from masker.commands.train import train_run
+from masker.commands.train import train
 from masker.experiments import run_stage as stage_module
 from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
 from masker.experiments.run_settings import RunCoordinates, run_settings
 from masker.report.reproduction import write_report
-from tests.cli.test_commands import one_line, run, start
+from tests.cli.command_line import one_line, run, start
 from tests.experiments.conftest import write_recipe
 
 VOLATILE = ("took", "seconds", "resumed", "provenance", "created")
@@ -102,7 +102,7 @@ def test_shared_stages_give_what_a_run_alone_gives(corpora, tiny_recipe, tmp_pat
     recipe = load_recipe(path)
     scale = recipe.scale("small")
     settings = run_settings(recipe, scale, RunCoordinates("Newsgroup", "masker", "BERT", scale.backbones["BERT"], 0))
-    alone = train_run("topics:train", tmp_path / "alone", settings)
+    alone = train("topics:train", tmp_path / "alone", settings)
     assert (shared / "model.safetensors").read_bytes() == (alone.folder / "model.safetensors").read_bytes()
     one, other = (json.loads((folder / "masker.json").read_text()) for folder in (shared, alone.folder))
     assert one["keywords"] == other["keywords"] and one["threshold"] == other["threshold"]
