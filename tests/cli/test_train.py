@@ -95,7 +95,7 @@ def test_two_processes_do_not_train_the_same_folder(masker_place, tiny_backbones
 
 def test_restart_discards_what_other_settings_left(masker_place, tiny_backbones, tmp_path):
     left = tmp_path / "model.partial"
-    (left / "vanilla").mkdir(parents=True)
+    (left / "vanilla" / "checkpoint-8").mkdir(parents=True)
     (left / "run.sha256").write_text("of another run")
     command = ["train", str(masker_place / "train.jsonl"), "--output", str(tmp_path / "model")]
     command += [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--epochs", "1"]

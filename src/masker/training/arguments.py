@@ -64,6 +64,10 @@ def training_arguments(
     )
     # One process drives one device. On several the Trainer would split batches, and documents from their views.
     arguments._n_gpu = min(1, arguments.n_gpu)
+    if distributed.world_size() == 1 and device.type == "cuda" and device.index is not None:
+        # Left to itself it takes cuda:0, whichever device accelerate was told to take.
+        torch.cuda.set_device(device)
+        vars(arguments)["_setup_devices"] = device
     return arguments
 
 

@@ -93,8 +93,8 @@ def _identity(documents: Documents, settings: Settings) -> str:
 
 
 def _has_stages(work: Path) -> bool:
-    """Whether any training was done: every stage has a folder."""
-    return any(entry.is_dir() for entry in work.iterdir())
+    """Whether any training was done: every stage has a folder, and leaves something in it."""
+    return any(entry.is_dir() and any(entry.iterdir()) for entry in work.iterdir())
 
 
 def _open(work: Path, identity: str, restart: bool) -> None:
