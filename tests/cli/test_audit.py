@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.audit.conftest import CLASSES, tiny_classifiers  # noqa: F401
-from tests.cli.test_commands import one_line, run, training_options, write_jsonl
+from tests.cli.command_line import one_line, run, training_options, write_jsonl
 from tests.conftest import make_corpus
 
 

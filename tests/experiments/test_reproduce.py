@@ -23,7 +23,7 @@ from masker.experiments.run_settings import RunCoordinates, run_settings
 from masker.inference import torch_backend
 from masker.report.reproduction import write_report
 from masker.training import run as training_run
-from tests.cli.test_commands import one_line, run, start
+from tests.cli.command_line import one_line, run, start
 from tests.experiments.conftest import write_recipe
 
 KEEP = Execution(keep_models=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import training_options, write_jsonl
+from tests.cli.command_line import training_options, write_jsonl
 from tests.conftest import make_corpus
 
 PLUGIN = '''

@@ -42,7 +42,8 @@ def calibrate_command(
     """Calibrate the model in the folder MODEL on DATA, new texts of its classes, without training.
 
     Sets the threshold so that at most the false-alarm rate of such texts is rejected and, if DATA has labels, the
-    confidence. What is not given stays as it is in the model; --score auto is chosen anew on half of DATA.
+    confidence. Options that you leave out keep the model's values; --score auto chooses the score anew on
+    half of DATA.
     """
     from masker.commands.calibrate import CalibrationChanges, calibrate
     from masker.config import build_settings

@@ -8,7 +8,9 @@ from masker.cli.options import SectionedCommand, device_option
 
 
 @click.command(name="demo", cls=SectionedCommand, short_help="See it work, start to finish.")
-@click.option("--output", type=click.Path(), default="runs/demo", show_default=True, metavar="FOLDER")
+@click.option(
+    "--output", type=click.Path(), default="runs/demo", show_default=True, metavar="FOLDER", help="Models and figures."
+)
 @click.option("--restart", is_flag=True, help="Discard an unfinished demonstration instead of resuming it.")
 @device_option
 def demo_command(output: str, restart: bool, device: str) -> None:

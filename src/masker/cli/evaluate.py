@@ -24,7 +24,9 @@ from masker.cli.options import (
 @click.argument("test")
 @click.option("--ood", multiple=True, metavar="FILE", help="Out-of-distribution texts; repeatable.")
 @click.option("--ood-where", multiple=True, metavar="COLUMN=VALUE[,...]", help="Read only these rows of --ood.")
-@click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap resamples.")
+@click.option(
+    "--resamples", type=click.IntRange(min=1), metavar="N", default=1000, show_default=True, help="Bootstrap resamples."
+)
 @json_option
 @score_option
 @false_alarm_option

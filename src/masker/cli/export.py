@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from masker.cli.options import data_options, data_values
+from masker.cli.options import SectionedCommand, data_options, data_values
 
 
-@click.command("export")
+@click.command("export", cls=SectionedCommand, short_help="Export a model to ONNX.")
 @click.argument("model")
-@click.option("--format", "form", type=click.Choice(["onnx"]), default="onnx", show_default=True)
+@click.option("--format", "form", type=click.Choice(["onnx"]), default="onnx", show_default=True, help="Of the graphs.")
 @click.option("--int8", is_flag=True, help="Also write a graph with 8-bit weights, the fastest on a CPU.")
 @click.option("--output", type=click.Path(), metavar="FOLDER", help="Write a new folder without PyTorch weights.")
 @click.option("--check", metavar="FILE", help="Labelled texts to compare the export with PyTorch on.")

@@ -13,6 +13,7 @@ from masker.cli.options import (
     data_options,
     device_option,
     json_option,
+    keywords_option,
     settings_options,
 )
 
@@ -26,13 +27,14 @@ from masker.cli.options import (
 @click.option("--output", type=click.Path(), metavar="FILE", help="Save the set for 'masker train --keywords FILE'.")
 @json_option
 @settings_options
+@keywords_option("frequency")
 @data_options
 @device_option
 def keywords_command(source: str, output: str | None, as_json: bool, device: str, **options: Any) -> None:
     """Rank the keywords of DATA, or show those that MODEL was trained with.
 
-    For DATA the default scheme is frequency, which needs no training; --keywords attention trains a vanilla model
-    first, or reads the one given by --attention-model.
+    Frequency keywords need no training; --keywords attention trains a vanilla model first, or reads the one given by
+    --attention-model.
     """
     from masker.errors import ConfigError
 

@@ -23,7 +23,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "keywords", "attention_model",
     ),
     "Detection": ("score", "false_alarm_rate", "class_conditional", "ood_examples", "statistics"),
-    "Advanced": ("device", "backend", "engine", "workers", "address", "resamples", "config", "overrides", "help"),
+    "Advanced": ("device", "backend", "engine", "workers", "address", "resamples", "config", "overrides"),
 }  # fmt: skip
 
 
@@ -49,7 +49,7 @@ class SectionedCommand(click.Command):
 def data_options(command: Command) -> Command:
     """How to read rows: columns, encoding, limit."""
     for option in (
-        click.option("--text-column", metavar="NAME", help="Column with the text; found by name if not given."),
+        click.option("--text-column", metavar="NAME", help="Column with the text, if not found by name."),
         click.option("--pair-column", metavar="NAME", help="Column with the second text of a pair."),
         click.option("--label-column", metavar="NAME", help="Column with the label."),
         click.option("--encoding", metavar="NAME", help="Encoding of text files.  [default: utf-8]"),
@@ -85,11 +85,23 @@ def backend_option(command: Command) -> Command:
 
 
 def device_option(command: Command) -> Command:
-    """Where the network runs."""
+    """Where the network runs; refused before anything is read if this machine has no such device."""
     option = click.option(
-        "--device", default="auto", metavar="NAME", help="auto, cpu, cuda, cuda:N or mps.  [default: auto]"
+        "--device",
+        default="auto",
+        metavar="NAME",
+        callback=_check_device,
+        help="auto, cpu, cuda, cuda:N or mps.  [default: auto]",
     )
     return option(command)
+
+
+def _check_device(context: click.Context, parameter: click.Parameter, name: str) -> str:
+    if name != "auto":
+        from masker.modeling.devices import resolve_device
+
+        resolve_device(name)
+    return name
 
 
 def json_option(command: Command) -> Command:
@@ -138,6 +150,15 @@ def ood_examples_option(command: Command) -> Command:
     return option(command)
 
 
+def keywords_option(default: str) -> Callable[[Command], Command]:
+    """Which keywords."""
+    return click.option(
+        "--keywords",
+        metavar="SCHEME|FILE",
+        help=f"attention, frequency, random, a plug-in's, or a file of words.  [default: {default}]",
+    )
+
+
 def settings_options(command: Command) -> Command:
     """The settings of a training run that have an option of their own; ``--config`` and ``--set`` reach the rest."""
     for option in (
@@ -149,12 +170,7 @@ def settings_options(command: Command) -> Command:
         click.option(
             "--head",
             type=click.Choice(HEADS),
-            help="[default: one-vs-rest; multi-class for openmax, ocsvm and linear]",
-        ),
-        click.option(
-            "--keywords",
-            metavar="SCHEME|FILE",
-            help="attention, frequency, random, a plug-in's, or a file of words.  [default: attention]",
+            help="Classes or numbers.  [default: one-vs-rest; multi-class for openmax, ocsvm and linear]",
         ),
         click.option(
             "--attention-model",
@@ -169,10 +185,12 @@ def settings_options(command: Command) -> Command:
             metavar="N",
             help="Of each stage; half as many for the first with --preset.  [default: 3; 6 with --preset; 10 for doc]",
         ),
-        click.option("--batch-size", type=int, metavar="N", help="Documents per batch, over all processes."),
-        click.option("--learning-rate", type=float, metavar="X", help="[default: 5e-5]"),
+        click.option(
+            "--batch-size", type=int, metavar="N", help="Documents per batch, over all processes.  [default: 16]"
+        ),
+        click.option("--learning-rate", type=float, metavar="X", help="Of the encoder.  [default: 5e-5]"),
         click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),
-        click.option("--seed", type=int, metavar="N", help="[default: 0]"),
+        click.option("--seed", type=int, metavar="N", help="Random seed.  [default: 0]"),
         click.option("--config", type=click.Path(), metavar="FILE", help="YAML or JSON file with any settings."),
         click.option(
             "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Any single setting; repeatable."

@@ -21,7 +21,9 @@ from masker.cli.options import (
 @click.command(name="predict", cls=SectionedCommand, short_help="Classify texts, rejecting foreign ones.")
 @click.argument("model")
 @click.argument("data")
-@click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True, help="Of the output."
+)
 @click.option("--output", type=click.Path(), metavar="FILE|FOLDER", help="Write here instead of to standard output.")
 @click.option("--with-text", is_flag=True, help="Repeat the input text in each row.")
 @click.option("--reject", is_flag=True, help="Give out-of-distribution texts the label null.")

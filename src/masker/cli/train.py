@@ -14,6 +14,7 @@ from masker.cli.options import (
     data_options,
     device_option,
     false_alarm_option,
+    keywords_option,
     ood_examples_option,
     score_option,
     settings_options,
@@ -29,6 +30,7 @@ from masker.cli.options import (
 @class_conditional_option
 @ood_examples_option
 @settings_options
+@keywords_option("attention")
 @data_options
 @device_option
 def train_command(
@@ -49,8 +51,10 @@ def train_command(
 
     An interrupted run resumes when you repeat the command.
 
-    On several devices or machines: torchrun --nproc-per-node N -m masker train DATA --output MODEL
-    """
+    \b
+    On several devices or machines:
+    torchrun --nproc-per-node N -m masker train DATA --output MODEL
+    """  # noqa: D301
     detection = {"score": score, "false_alarm_rate": false_alarm_rate, "class_conditional": class_conditional}
     keywords = options["keywords"]
     settings = build_from_options(options, detection=detection)
