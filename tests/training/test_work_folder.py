@@ -25,11 +25,18 @@ class Killed(BaseException):
     """Stands for a signal: nothing is tidied up by our own rules."""
 
 
+def train_until(work, documents, settings, end: BaseException, *, trained: bool = True) -> None:
+    """Start a stage, and end it."""
+    with work_folder(work, documents, settings):
+        (work / "vanilla").mkdir(exist_ok=True)
+        if trained:
+            (work / "vanilla" / "checkpoint").write_text("half a model")
+        raise end
+
+
 def leave_unfinished(work, documents, settings) -> None:
-    with pytest.raises(Killed), work_folder(work, documents, settings):
-        (work / "vanilla").mkdir()
-        (work / "vanilla" / "checkpoint").write_text("half a model")
-        raise Killed
+    with pytest.raises(Killed):
+        train_until(work, documents, settings, Killed())
 
 
 def test_a_new_folder_is_made_and_marked(documents, tiny_settings, tmp_path):
@@ -84,11 +91,8 @@ def test_killed_before_the_mark_is_nothing_lost(documents, tiny_settings, tmp_pa
 @pytest.mark.parametrize("trained", [False, True])
 def test_refused_before_training_nothing_is_left(documents, tiny_settings, tmp_path, trained):
     work = tmp_path / "work"
-    with pytest.raises(DataError), work_folder(work, documents, tiny_settings()):
-        (work / "vanilla").mkdir()
-        if trained:
-            (work / "vanilla" / "checkpoint-8").mkdir()
-        raise DataError("no good")
+    with pytest.raises(DataError, match="no good"):
+        train_until(work, documents, tiny_settings(), DataError("no good"), trained=trained)
     assert work.exists() is trained
     assert not (tmp_path / ".work.lock").exists()
 

@@ -1,0 +1,211 @@
+"""A training run: what each stage is given, what it leaves for the next run, and where all of it runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from masker import ConfigError, Documents
+from masker.inference.linear_backend import LinearBackend
+from masker.inference.torch_backend import TorchBackend
+from masker.keywords import Keyword, KeywordSet
+from masker.modeling.network import MaskerNetwork
+from masker.registry import METHODS
+from masker.training import keyword_stage
+from masker.training import run as module
+from masker.training.run import TrainingRun
+from masker.training.trainer import MaskerTrainer
+from tests.conftest import make_corpus
+from tests.fake_device import DEVICE, NAME, fake_device
+
+CLASSES = ["food", "space", "sport"]
+
+
+@pytest.fixture(scope="module")
+def documents() -> Documents:
+    texts, labels = make_corpus(42)
+    return Documents(texts, None, labels, "made up")
+
+
+@pytest.fixture
+def start(documents, tiny_settings, tmp_path):
+    def make(method="masker", device="cpu", **sections):
+        training = {"method": method, "epochs": 1, **sections.pop("training", {})}
+        settings = tiny_settings(training=training, **sections)
+        return TrainingRun(documents, CLASSES, settings, tmp_path / "work", device)
+
+    return make
+
+
+@pytest.fixture
+def stages(monkeypatch):
+    """Every stage that would be trained, with its data; the classifier is handed back untrained."""
+    seen = []
+
+    def train(stage, classifier, tokenizer, data, settings, folder, device):
+        seen.append((stage, data, folder, device))
+        targets = 0 if stage.keywords is None else len(stage.keywords.target_ids)
+        return MaskerNetwork(classifier, targets).eval(), {"accuracy": len(seen) / 10}
+
+    monkeypatch.setattr(module, "train_stage", train)
+    return seen
+
+
+def test_masker_trains_vanilla_then_itself(start, stages, tmp_path):
+    run = start(training={"epochs": 5, "averaged_share": 0.25})
+    backend = METHODS.get("masker").train(run)
+    (first, _, folder, _), (last, _, last_folder, _) = stages
+    assert (first.name, first.epochs, first.keywords, first.averaged_share) == ("vanilla", 5, None, 0.0)
+    assert (last.name, last.epochs, last.averaged_share) == ("masker", 5, 0.25)
+    assert last.keywords is run.keywords and run.keywords.source == "attention"
+    assert (folder, last_folder) == (tmp_path / "work" / "vanilla", tmp_path / "work" / "masker")
+    assert run.validation == {"accuracy": 0.2}, "of the last stage"
+    assert set(backend.weights().tensors) == {"token_head.weight", "token_head.bias"}
+
+
+def test_openmax_and_doc_average_their_weights_when_told_to(start, stages):
+    """Whatever the stage is called, the final network of every method is the averaged one."""
+    for method in ("openmax", "doc", "vanilla"):
+        METHODS.get(method).train(start(method, training={"averaged_share": 0.5}, baselines={"doc_filters": 8}))
+    assert [(stage.name, stage.averaged_share) for stage, *_ in stages] == [
+        ("openmax", 0.5), ("doc", 0.5), ("vanilla", 0.5)
+    ]  # fmt: skip
+
+
+def test_keywords_are_chosen_once(start, stages, tmp_path):
+    found = start().find_keywords()
+    assert len(stages) == 1
+    assert start().find_keywords() == found and len(stages) == 1, "read back from the work folder"
+    (tmp_path / "work" / "keywords.json").unlink()
+    start().find_keywords()
+    assert len(stages) == 2
+
+
+def test_an_attention_model_saves_the_vanilla_stage(start, stages, monkeypatch):
+    opened = []
+
+    def load(folder, device):
+        opened.append((folder, device))
+        return start("vanilla").fresh_classifier()
+
+    monkeypatch.setattr(module, "load_attention_model", load)
+    run = start(keywords={"attention_model": "elsewhere"})
+    run.find_keywords()
+    assert stages == [] and opened == [("elsewhere", run.device)]
+
+
+def test_the_biased_model_sees_keywords_only_and_its_outputs_are_kept(start, stages):
+    run = start("residual")
+    token = int(run.tokenizer.convert_tokens_to_ids("moon"))
+    keywords = KeywordSet("user", (Keyword("moon", (token,), 1.0),), len(run.tokenizer))
+    logits = run.bias_logits(keywords)
+    ((stage, data, _, _),) = stages
+    assert stage.name == "biased" and stage.keywords is None and stage.averaged_share == 0.0
+    special = set(run.tokenizer.all_special_ids)
+    assert {int(i) for ids in data.train.input_ids for i in ids} <= special | {token}
+    assert {int(i) for ids in data.validation.input_ids for i in ids} <= special | {token}
+    assert logits.shape == (len(run.data.train), 3) and logits.dtype == np.float32
+    again = start("residual").bias_logits(keywords)
+    assert np.array_equal(again, logits) and len(stages) == 1
+
+
+def test_every_stage_starts_from_the_same_weights(start):
+    run = start()
+    first = run.fresh_classifier().state_dict()
+    torch.rand(5)
+    for name, tensor in run.fresh_classifier().state_dict().items():
+        assert torch.equal(tensor, first[name]), name
+
+
+@pytest.mark.parametrize(("features", "width"), [("encoder", 32), ("tf-idf", None)])
+def test_a_linear_classifier_needs_no_stage(start, stages, features, width):
+    run = start("linear")
+    backend = run.fit_linear(features)
+    assert isinstance(backend, LinearBackend) and stages == []
+    expected = backend.predict_logits(run.data.train)
+    np.testing.assert_allclose(run.train_outputs.logits, expected, atol=1e-5)
+    predicted = backend.predict_logits(run.data.validation).argmax(axis=1)
+    assert run.validation == {"accuracy": np.mean(predicted == run.data.validation.labels)}
+    vectors = run.train_outputs.features["vectors"]
+    assert vectors.shape == (len(run.data.train), width or len(run.tokenizer))
+
+
+def test_a_work_folder_that_other_machines_do_not_see(tmp_path):
+    with pytest.raises(ConfigError, match="all machines of a run need the same storage under the same path"):
+        module._check_shared(tmp_path / "not shared")
+
+
+# --- devices ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def placed(monkeypatch):
+    """The devices that trainers, backends and readers of attention were given, by who took them."""
+    taken: dict[str, list[torch.device]] = {}
+    train, predict, visit = MaskerTrainer.__init__, TorchBackend.__init__, keyword_stage.attention_scores_of
+
+    def trainer(self, *args):
+        taken.setdefault("train " + args[2].name, []).append(args[-1])
+        train(self, *args)
+
+    def backend(self, *args, **options):
+        predict(self, *args, **options)
+        taken.setdefault("backend", []).append(self.device)
+
+    def attention(classifier, *args, **options):
+        taken.setdefault("attention", []).append(classifier.device)
+        return visit(classifier, *args, **options)
+
+    monkeypatch.setattr(MaskerTrainer, "__init__", trainer)
+    monkeypatch.setattr(TorchBackend, "__init__", backend)
+    monkeypatch.setattr(keyword_stage, "attention_scores_of", attention)
+    return taken
+
+
+def test_every_stage_runs_on_the_device_of_the_run(start, placed, monkeypatch):
+    asked = fake_device(monkeypatch)
+    run = start("residual", device=NAME)
+    METHODS.get("residual").train(run)
+    assert run.device == DEVICE
+    assert {name: set(devices) for name, devices in placed.items()} == {
+        "train vanilla": {DEVICE}, "train biased": {DEVICE}, "train residual": {DEVICE}, "backend": {DEVICE},
+        "attention": {torch.device("cpu")},  # which is where cpu:0 is
+    }  # fmt: skip
+    assert len(placed["backend"]) == 2, "for the outputs of the biased model, and for the result"
+    assert set(asked) == {NAME, str(DEVICE)}, "nobody fell back to auto"
+
+
+def test_the_convolution_and_the_linear_encoder_do_too(start, placed, monkeypatch):
+    asked = fake_device(monkeypatch)
+    METHODS.get("doc").train(start("doc", device=NAME, baselines={"doc_filters": 4}))
+    assert placed == {"train doc": [DEVICE], "backend": [DEVICE]}
+    moved = []
+    vectorize = module.EncoderVectorizer
+
+    def vectorizer(encoder, tokenizer):
+        moved.append(encoder.device)
+        return vectorize(encoder, tokenizer)
+
+    monkeypatch.setattr(module, "EncoderVectorizer", vectorizer)
+    run = start("linear", device="cpu")
+    run.device = torch.device("meta")
+    with pytest.raises(RuntimeError, match="meta"):
+        run.fit_linear("encoder")  # the encoder is there, and meta computes nothing
+    assert moved == [torch.device("meta")]
+    assert set(asked) == {NAME, str(DEVICE), "cpu"}
+
+
+def test_an_attention_model_is_read_on_the_device(start, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "load_attention_model", lambda folder, device: asked.append((folder, device)))
+    fake_device(monkeypatch)
+    run = start(device=NAME, keywords={"attention_model": "somewhere"})
+    run._attention_classifier()
+    assert asked == [("somewhere", DEVICE)]
+
+
+def test_an_unknown_device_is_refused_before_the_backbone_is_read(start, monkeypatch):
+    monkeypatch.setattr(module, "load_backbone", lambda *args: pytest.fail("opened"))
+    with pytest.raises(ConfigError, match="device must be auto, cpu, cuda, cuda:N or mps; got 'gpu'"):
+        start(device="gpu")

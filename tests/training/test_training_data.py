@@ -1,0 +1,95 @@
+"""Documents of a run: split, indexed, tokenized."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from masker import DataError, Documents
+from masker.modeling.backbone import load_tokenizer
+from masker.training.training_data import encode_training_data
+from tests.conftest import make_corpus
+
+CLASSES = ["food", "space", "sport"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_backbones):
+    return load_tokenizer(tiny_backbones["bert"])
+
+
+def encoded(documents, classes, settings, tokenizer, max_length=32):
+    return encode_training_data(documents, classes, settings, tokenizer, max_length)
+
+
+def words(tokenizer, rows):
+    return [tokenizer.decode(ids, skip_special_tokens=True) for ids in rows.input_ids]
+
+
+def test_few_documents_are_not_split_further(tiny_settings, tokenizer):
+    """A tenth of 60 is 6 held-out documents: half of them would promise nothing."""
+    texts, labels = make_corpus(60)
+    data = encoded(Documents(texts, None, labels, "made up"), CLASSES, tiny_settings(), tokenizer)
+    assert (len(data.train), len(data.validation), data.calibration) == (54, 6, None)
+    found = dict(zip(words(tokenizer, data.train) + words(tokenizer, data.validation),
+                     [*data.train.labels, *data.validation.labels], strict=True))  # fmt: skip
+    expected = {text: CLASSES.index(label) for text, label in zip(texts, labels, strict=True)}
+    assert found == expected, "every document once, with the index of its class"
+    assert np.bincount(data.validation.labels).tolist() == [2, 2, 2], "stratified"
+
+
+@pytest.mark.parametrize(("count", "split"), [(98, False), (100, True)])
+def test_enough_documents_calibrate(tiny_settings, tokenizer, count, split):
+    """40 % of 100 are 40, and half of them 20: enough for a promise of 5 %. Of 98 they are 39 and 19.5."""
+    texts, labels = make_corpus(count)
+    settings = tiny_settings(data={"validation_fraction": 0.4})
+    data = encoded(Documents(texts, None, labels, "made up"), CLASSES, settings, tokenizer)
+    assert (data.calibration is not None) == (round(count * 0.4) * 0.5 >= 19.5)
+    parts = [data.train, data.validation, *([] if data.calibration is None else [data.calibration])]
+    rows = [text for part in parts for text in words(tokenizer, part)]
+    assert sorted(rows) == sorted(texts), "no document in two parts"
+    if split:
+        assert (len(data.validation), len(data.calibration)) == (20, 20)
+
+
+def test_calibration_can_be_switched_off(tiny_settings, tokenizer):
+    texts, labels = make_corpus(100)
+    settings = tiny_settings(data={"validation_fraction": 0.4, "calibration_share": 0.0})
+    data = encoded(Documents(texts, None, labels, "made up"), CLASSES, settings, tokenizer)
+    assert data.calibration is None and len(data.validation) == 40
+
+
+def test_regression_keeps_its_numbers_and_needs_no_calibration(tiny_settings, tokenizer):
+    texts, _ = make_corpus(100)
+    scores = [float(n) for n in range(100)]
+    settings = tiny_settings(model={"head": "regression"}, data={"validation_fraction": 0.5})
+    data = encoded(Documents(texts, None, scores, "scores"), [], settings, tokenizer)
+    assert data.calibration is None
+    assert data.train.labels.dtype == np.float32
+    assert sorted([*data.train.labels, *data.validation.labels]) == scores
+
+
+def test_windows_keep_the_label_of_their_document(tiny_settings, tokenizer):
+    texts, labels = make_corpus(30)
+    long = [f"{text} {text} {text}" for text in texts]
+    settings = tiny_settings(model={"long_documents": "windows", "max_length": 16})
+    data = encoded(Documents(long, None, labels, "long"), CLASSES, settings, tokenizer, max_length=16)
+    assert len(data.train) > 27 and data.train.document.max() == 26
+    assert max(data.train.lengths) <= 16
+    for document in range(27):
+        assert len(set(data.train.labels[data.train.document == document])) == 1
+
+
+def test_same_seed_same_split(tiny_settings, tokenizer):
+    texts, labels = make_corpus(60)
+    documents = Documents(texts, None, labels, "made up")
+    one, same = (encoded(documents, CLASSES, tiny_settings(), tokenizer) for _ in range(2))
+    other = encoded(documents, CLASSES, tiny_settings(training={"seed": 1}), tokenizer)
+    assert words(tokenizer, one.validation) == words(tokenizer, same.validation)
+    assert words(tokenizer, one.validation) != words(tokenizer, other.validation)
+
+
+def test_nothing_to_hold_out_is_refused(tiny_settings, tokenizer):
+    documents = Documents(["moon", "soup"], None, ["a", "b"], "each class once")
+    with pytest.raises(DataError, match="no document can be held out for validation; give at least two documents"):
+        encoded(documents, ["a", "b"], tiny_settings(), tokenizer)
