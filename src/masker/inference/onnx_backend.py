@@ -87,8 +87,7 @@ class OnnxBackend:
         missing = [kind for kind, name in names.items() if name not in self._widths]
         if missing:
             raise ModelError(
-                f"the score reads features ({', '.join(missing)}) that this export lacks; run 'masker export' again, "
-                "or use another --score or --backend torch"
+                f"the score reads features ({', '.join(missing)}) that this export lacks; run 'masker export' again"
             )
         found = self._run(["logits", *names.values()], encoded, advance)
         return Outputs(found["logits"], {kind: found[name] for kind, name in names.items()})
