@@ -25,9 +25,9 @@ def tiny_model(folder: Path) -> Path:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from masker.classifier import MaskerClassifier
     from masker.config import build_settings
     from masker.documents import Documents
+    from masker.model import Model
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     words = [f"word{n}" for n in range(2000)]
@@ -52,7 +52,7 @@ def tiny_model(folder: Path) -> Path:
     )
     texts = made_up_texts(64, seed=1)
     documents = Documents(texts, None, ["a" if n % 2 else "b" for n in range(64)], "made up")
-    model = MaskerClassifier.from_settings(settings).fit_documents(documents, settings, folder / "work")
+    model = Model.fit(documents, settings, folder / "work", device="cpu")
     return model.save(folder / "model")
 
 
@@ -74,16 +74,17 @@ def peak_kb() -> int:
 
 def scoring_growth(folder: Path) -> dict[str, Any]:
     """Seconds to score 1k … 64k documents, and the exponent of tokens that fits them best."""
-    from masker.classifier import MaskerClassifier
+    from masker.commands.predict import CHUNK_ROWS
+    from masker.model import Model
 
-    model = MaskerClassifier.load(folder)
+    model = Model.open(folder, device="cpu")
     texts = made_up_texts(SIZES[-1], seed=0)
-    model.predict_texts(texts[:1000])
+    model.predict(texts[:1000])
     tokens, seconds = [], []
     for size in SIZES:
         start = time.perf_counter()
-        for _ in model.predict_stream(texts[:size]):
-            pass
+        for at in range(0, size, CHUNK_ROWS):
+            model.predict(texts[at : min(size, at + CHUNK_ROWS)])
         seconds.append(time.perf_counter() - start)
         tokens.append(sum(len(text.split()) for text in texts[:size]))
     exponent = float(np.polyfit(np.log(tokens), np.log(seconds), 1)[0])
@@ -101,8 +102,9 @@ def prediction_memory(folder: Path, rows: int) -> dict[str, Any]:
     script = (
         "from benchmarks.growth import peak_kb\n"
         "from masker.config import DataSettings\n"
-        "from masker.commands.predict import write_predictions\n"
-        f"n = write_predictions({str(folder)!r}, {str(data)!r}, DataSettings(), output={str(data) + '.out'!r})\n"
+        "from masker.commands.predict import predict\n"
+        "from masker.commands.predict_options import PredictOptions\n"
+        f"n = predict({str(folder)!r}, {str(data)!r}, DataSettings(), PredictOptions(), {str(data) + '.out'!r})\n"
         "print(n, peak_kb())\n"
     )
     start = time.perf_counter()
@@ -125,7 +127,7 @@ def training_memory(folder: Path) -> dict[str, Any]:
         script = (
             "from pathlib import Path\n"
             "from benchmarks.growth import made_up_texts, peak_kb\n"
-            "from masker.classifier import MaskerClassifier\n"
+            "from masker.model import Model\n"
             "from masker.config import build_settings\n"
             "from masker.documents import Documents\n"
             f"settings = build_settings({{'model': {{'backbone': {str(folder / 'encoder')!r}, 'max_length': 64}},"
@@ -134,8 +136,7 @@ def training_memory(folder: Path) -> dict[str, Any]:
             f"texts = made_up_texts({size}, seed=3)\n"
             "labels = ['a' if n % 2 else 'b' for n in range(len(texts))]\n"
             "documents = Documents(texts, None, labels, 'made up')\n"
-            "MaskerClassifier.from_settings(settings).fit_documents("
-            f"documents, settings, Path({str(folder / f'work-{size}')!r}))\n"
+            f"Model.fit(documents, settings, Path({str(folder / f'work-{size}')!r}), device='cpu')\n"
             "print(sum(len(t.split()) for t in texts), peak_kb())\n"
         )
         start = time.perf_counter()

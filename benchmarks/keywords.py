@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import torch
 
@@ -9,27 +11,29 @@ from benchmarks.measure import Row, alternate, compare
 from benchmarks.reference import slow_attention_keywords
 from benchmarks.setting import Setting, settings_for
 from masker.documents.encoding import encode
-from masker.inference.batching import predict_logits
+from masker.inference.torch_backend import TorchBackend
+from masker.keywords.frequency import FREQUENCY
+from masker.keywords.scheme import Evidence
 from masker.modeling.backbone import load_backbone
-from masker.modeling.devices import use_bf16
-from masker.training.keyword_stage import attention_keyword_scores, frequency_keyword_scores
+from masker.modeling.devices import reads_bf16
+from masker.training.keyword_stage import attention_scores_of, content_token_counts
 
 
 def run(setting: Setting, rounds: int) -> list[Row]:
     classifier = setting.backbone.classifier.eval()
     tokenizer = setting.backbone.tokenizer
     labels = np.asarray(setting.encoded.labels)
-    bf16 = use_bf16("auto")
+    bf16 = reads_bf16("auto", torch.device("cpu"))
     slow_classifier = load_backbone(settings_for("vanilla").model, setting.classes).classifier.eval()
     slow_classifier.set_attn_implementation("eager")
+    backend = TorchBackend(copy.deepcopy(classifier), tokenizer, "cpu", bf16=bf16)
 
     def ours() -> float:
-        attention_keyword_scores(classifier, tokenizer, setting.encoded, labels, len(setting.classes), bf16=bf16)
+        attention_scores_of(classifier, tokenizer, setting.encoded, labels, len(setting.classes), bf16=bf16)
         return len(setting.encoded)
 
     def scoring() -> float:
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16):
-            predict_logits(classifier, setting.collator(None), setting.encoded)
+        backend.predict_logits(setting.encoded)
         return len(setting.encoded)
 
     times = alternate(
@@ -48,7 +52,8 @@ def run(setting: Setting, rounds: int) -> list[Row]:
 
     def frequency() -> float:
         encoded = encode(tokenizer, texts, None, 512, labels=many)
-        frequency_keyword_scores(tokenizer, encoded, many, len(setting.classes))
+        counts = content_token_counts(tokenizer, encoded, many, len(setting.classes))
+        FREQUENCY.scores(Evidence(lambda: counts))
         return len(texts)
 
     def sklearn() -> float:

@@ -9,9 +9,9 @@ from typing import Any
 
 from benchmarks.measure import Row, alternate, alternate_calls, compare
 from benchmarks.setting import Setting
-from masker.classifier import MaskerClassifier
 from masker.config import build_settings
 from masker.documents import Documents
+from masker.model import Model
 
 DOCUMENTS = 256
 LENGTH = 128
@@ -31,9 +31,8 @@ def saved_model(setting: Setting, score: str = "max-prob", documents: int = 64) 
     )
     some = setting.documents.take(range(documents))
     work = Path(tempfile.mkdtemp(prefix="masker-bench-"))
-    model = MaskerClassifier.from_settings(settings).fit_documents(
-        Documents(some.texts, None, some.labels, "bench"), settings, work / "work"
-    )
+    documents_of_it = Documents(some.texts, None, some.labels, "bench")
+    model = Model.fit(documents_of_it, settings, work / "work", device="cpu")
     return model.save(work / "model")
 
 
@@ -54,9 +53,9 @@ def run(setting: Setting, rounds: int) -> list[Row]:
     sizes = alternate({str(size): pipeline_case(size) for size in (1, 8, 32)}, 1)
     best = min(sizes, key=lambda size: sizes[size][0])
 
-    models: dict[str, MaskerClassifier] = {
-        "PyTorch, float32": MaskerClassifier.load(folder),
-        "PyTorch, bfloat16": MaskerClassifier.load(folder, backend="torch-bf16"),
+    models: dict[str, Model] = {
+        "PyTorch, float32": Model.open(folder),
+        "PyTorch, bfloat16": Model.open(folder, backend="torch-bf16"),
     }
     models |= _exported(folder)
     goals = {"PyTorch, bfloat16": (2.0, 0.5), "ONNX, int8": (4.0, 0.2)}
@@ -64,8 +63,8 @@ def run(setting: Setting, rounds: int) -> list[Row]:
     bulk: dict[str, Callable[[], float]] = {"pipeline": pipeline_case(int(best))}
     single: dict[str, Callable[[], object]] = {"pipeline": lambda: theirs(SHORT)}
     for name, model in models.items():
-        bulk[name] = lambda model=model: float(len(model.predict_texts(texts)))
-        single[name] = lambda model=model: model.predict_texts([SHORT])
+        bulk[name] = lambda model=model: float(len(model.predict(texts)))
+        single[name] = lambda model=model: model.predict([SHORT])
     # Bulk rounds are short and differ more than those of training, so there are more of them.
     many, one = alternate(bulk, rounds + 2), alternate_calls(single, 3 * rounds)
     rows = []
@@ -89,10 +88,10 @@ def _score_share(setting: Setting, rounds: int) -> Row:
     """A whole pass with the default score against one that gives logits alone: what the score adds."""
     folder = saved_model(setting, score="auto", documents=SCORED_DOCUMENTS)
     texts = setting.documents.texts[:DOCUMENTS]
-    plain, joint = MaskerClassifier.load(folder, score="max-prob"), MaskerClassifier.load(folder)
+    plain, joint = Model.open(folder, score="max-prob"), Model.open(folder)
     cases: dict[str, Callable[[], float]] = {
-        "logits": lambda: float(len(plain.predict_texts(texts))),
-        "auto": lambda: float(len(joint.predict_texts(texts))),
+        "logits": lambda: float(len(plain.predict(texts))),
+        "auto": lambda: float(len(joint.predict(texts))),
     }
     seconds = alternate(cases, rounds)
     return compare(
@@ -107,6 +106,6 @@ def _exported(folder: Path) -> dict[str, Any]:
     export_onnx(folder)
     export_onnx(folder, int8=True)
     return {
-        "ONNX, float32": MaskerClassifier.load(folder, backend="onnx"),
-        "ONNX, int8": MaskerClassifier.load(folder, backend="onnx-int8"),
+        "ONNX, float32": Model.open(folder, backend="onnx"),
+        "ONNX, int8": Model.open(folder, backend="onnx-int8"),
     }

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from masker.config import DataSettings, Settings, build_settings
 from masker.documents import Documents, detection_split, read_documents, subsample
 from masker.documents.encoding import Encoded, encode
-from masker.modeling.tokens import content_special_ids
 from masker.keywords import KeywordSet
+from masker.labels import class_indices
 from masker.masking.collator import Collator
 from masker.modeling.backbone import Backbone, load_backbone
 from masker.modeling.network import MaskerNetwork
+from masker.modeling.tokens import content_special_ids
 from masker.training.keyword_stage import choose_keywords
 from masker.training.training_stage import make_views
 
-#: The reference code cuts documents to so many characters.
+#: The reference code truncates documents to this many characters.
 CHARACTERS = 512
 BATCH = 16
 
@@ -50,17 +49,19 @@ def load_setting(count: int = 384) -> Setting:
     classes = documents.class_names
     settings = settings_for("masker", keywords={"source": "frequency"})
     backbone = load_backbone(settings.model, classes)
-    labels = np.array([classes.index(str(label)) for label in documents.labels or []])
+    labels = class_indices(documents.labels or [], classes)
     encoded = encode(backbone.tokenizer, documents.texts, None, backbone.max_length, labels=labels)
-    keywords = _common_keywords(settings, backbone, encoded, classes)
+    keywords = _common_keywords(settings, backbone, encoded, len(classes))
     return Setting(documents, classes, backbone, encoded, keywords, sorted(content_special_ids(backbone.tokenizer)))
 
 
-def _common_keywords(settings: Settings, backbone: Backbone, encoded: Encoded, classes: list[str]) -> KeywordSet:
-    """Keywords as frequent in documents as attention's are: the frequency scheme's are rare words, which would flatter
-    us, for a document without keywords costs less. So attention keywords of the untrained encoder are taken."""
+def _common_keywords(settings: Settings, backbone: Backbone, encoded: Encoded, n_classes: int) -> KeywordSet:
+    """Attention keywords of the untrained encoder.
+
+    The frequency scheme chooses rare words, which would flatter us: a document without keywords costs less.
+    """
     attention = build_settings(settings.model_dump(), {"keywords": {"source": "attention"}})
-    return choose_keywords(attention, backbone.tokenizer, backbone.classifier, encoded, classes)
+    return choose_keywords(attention, backbone.tokenizer, encoded, n_classes, lambda: backbone.classifier)
 
 
 def fresh_network(setting: Setting, settings: Settings, reconstruct: bool) -> MaskerNetwork:

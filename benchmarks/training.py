@@ -15,6 +15,8 @@ from benchmarks.setting import BATCH, Setting, fresh_network, settings_for
 from masker.config import Settings
 from masker.training.fast_dropout import fast_dropout_in
 from masker.training.trainer import MaskerTrainer
+from masker.training.training_data import TrainingData
+from masker.training.training_stage import TrainingStage
 
 
 class Stepper:
@@ -39,7 +41,9 @@ def our_trainer(setting: Setting, settings: Settings) -> MaskerTrainer:
     network = fresh_network(setting, settings, masker)
     collator = setting.collator(settings if masker else None)
     folder = Path(tempfile.mkdtemp(prefix="masker-bench-"))
-    return MaskerTrainer(network, settings, folder, setting.encoded, setting.encoded, collator, 1, "bench")
+    stage = TrainingStage("bench", 1, setting.keywords if masker else None)
+    data = TrainingData(setting.encoded, setting.encoded)
+    return MaskerTrainer(network, settings, stage, folder, data, collator, torch.device("cpu"))
 
 
 def epochs_of(stepper: Stepper, documents: int) -> Callable[[], float]:

@@ -5,6 +5,8 @@ Heavy modules are imported on first use, so ``import masker`` is cheap.
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,24 @@ if TYPE_CHECKING:
     from masker.model import Model
 
 __version__ = "0.1.0"
+
+#: How often a thread of torch looks whether the others are done before it sleeps.
+_SPIN_COUNT = "1000"
+
+
+def _limit_spinning() -> None:
+    """Let the threads of torch give up their core soon while they wait for each other.
+
+    By default they spin, which is fastest on idle cores. Beside one busy process every operation then waits until its
+    last thread gets a core, and a training step takes several times as long. OpenMP reads the variable when torch is
+    loaded, so afterwards there is nothing to do; what the user has set is left alone.
+    """
+    chosen = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"}
+    if "torch" not in sys.modules and not chosen.intersection(os.environ):
+        os.environ["GOMP_SPINCOUNT"] = _SPIN_COUNT
+
+
+_limit_spinning()
 
 _HOMES = {
     "MaskerClassifier": "masker.classifier",

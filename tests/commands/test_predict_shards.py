@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from masker.cli import cli
 from masker.commands import predict_shards as shards_module
 from masker.commands import shard_worker as worker_module
-from masker.commands.predict import write_predictions
+from masker.commands.predict import predict
 from masker.commands.predict_options import PredictOptions
 from masker.commands.predict_shards import ShardsSummary, predict_shards
 from masker.commands.shard_files import Shard
@@ -52,7 +52,7 @@ def test_every_shard_becomes_what_the_single_file_command_writes(run, shard_mode
     assert run(with_text=True) == ShardsSummary(predicted=4, kept=0, rows=48)
     for source, name in GOOD.items():
         one = tmp_path / "one.jsonl"
-        write_predictions(str(shard_model), str(shard_folder / source), DataSettings(), output=str(one), with_text=True)
+        predict(str(shard_model), str(shard_folder / source), DataSettings(), PredictOptions(with_text=True), str(one))
         assert (tmp_path / "out" / name).read_bytes() == one.read_bytes()
     record = json.loads((tmp_path / "out" / "_origin" / "deep" / "c.jsonl.json").read_text())
     assert record["rows"] == 12
@@ -239,7 +239,7 @@ def test_command_line(shard_model, shard_folder, tmp_path):
     done = command(*arguments, "--output", str(tmp_path / "out"), "--format", "csv")
     assert done.exception is None
     assert done.stdout == ""
-    assert "48 rows; 4 shards predicted, 0 were there already" in done.stderr
+    assert "48 rows; 4 files predicted, 0 kept" in done.stderr
     assert (tmp_path / "out" / "a.csv").read_text().startswith("label,confidence,p_value,ood_score,is_ood")
     assert isinstance(command(*arguments).exception, ConfigError)
     without = command(str(shard_model), str(shard_folder), "--workers", "2")

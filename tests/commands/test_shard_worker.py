@@ -12,6 +12,7 @@ from masker.commands.shard_worker import ShardJob, ShardResult, ShardWorker
 from masker.config import DataSettings
 from masker.errors import ConfigError, ModelError
 from masker.files import folder_sha256
+from masker.model import Model
 
 
 def job_of(model, output, **options):
@@ -57,8 +58,8 @@ def test_a_model_is_opened_once(shard_model, shard_folder, tmp_path, monkeypatch
     from masker.commands import shard_worker as module
 
     opened = []
-    load = module.MaskerClassifier.load
-    monkeypatch.setattr(module.MaskerClassifier, "load", lambda *arguments: (opened.append(1), load(*arguments))[1])
+    load = module.open_for
+    monkeypatch.setattr(module, "open_for", lambda *arguments: (opened.append(1), load(*arguments))[1])
     worker = ShardWorker(job_of(shard_model, tmp_path / "out"))
     worker.prepare()
     for name in ("a.parquet", "b.jsonl"):
@@ -67,8 +68,6 @@ def test_a_model_is_opened_once(shard_model, shard_folder, tmp_path, monkeypatch
 
 
 def test_options_that_do_not_fit_the_model_end_the_run(shard_model, tmp_path, monkeypatch):
-    from masker.commands import shard_worker as module
-
-    monkeypatch.setattr(module.MaskerClassifier, "is_regression", True)
+    monkeypatch.setattr(Model, "is_regression", True)
     with pytest.raises(ConfigError, match="--reject"):
         ShardWorker(job_of(shard_model, tmp_path / "out", reject=True)).prepare()

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from masker.commands import demo
 from masker.documents import Documents
 from masker.errors import ConfigError
+from masker.experiments import demo
 from masker.report.demo_summary import print_demo
 from tests.conftest import make_corpus
 

@@ -48,6 +48,16 @@ def test_a_lineage_names_every_stage_once():
     assert [entry["id"] for entry in lineage(records)] == ["model", "evaluation", "words"]
 
 
+def test_one_stage_with_two_commits_in_the_same_second_is_two():
+    first = stage("model", provenance=OLD)
+    again = stage("model", provenance={**NEW, "created": OLD["created"]})
+    records = [stage("e", "evaluate", ancestors=[first]), stage("k", "keywords", NEW, ancestors=[again])]
+    assert [(group["commit"][0], group["stages"]) for group in stage_origins(lineage(records))] == [
+        ("a", {"train": 1, "evaluate": 1}),
+        ("b", {"train": 1, "keywords": 1}),
+    ]
+
+
 def test_a_record_remembers_its_dependencies_as_they_were(tmp_path):
     """The model is trained again with other code after its evaluation; the evaluation was that of the first one."""
     graph = Graph()

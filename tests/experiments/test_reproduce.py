@@ -9,18 +9,24 @@ import signal
 import time
 
 import pytest
+import torch
 
 from masker import provenance as provenance_module
-from masker.commands.train import train_run
+from masker.commands.train import train
+from masker.errors import ConfigError
 from masker.experiments import run_stage as stage_module
+from masker.experiments.engines import Execution
 from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
 from masker.experiments.run_settings import RunCoordinates, run_settings
+from masker.inference import torch_backend
 from masker.report.reproduction import write_report
+from masker.training import run as training_run
 from tests.cli.command_line import one_line, run, start
 from tests.experiments.conftest import write_recipe
 
+KEEP = Execution(keep_models=True)
 VOLATILE = ("took", "seconds", "resumed", "provenance", "created")
 
 
@@ -95,14 +101,14 @@ def test_results_name_everything_but_the_text(done, data_folder):
 
 def test_shared_stages_give_what_a_run_alone_gives(corpora, tiny_recipe, tmp_path):
     path = tiny_recipe()
-    [outcome] = reproduce([path], tmp_path / "out", RunOptions(seeds=[0], only=["system=masker"]), keep_models=True)
+    [outcome] = reproduce([path], tmp_path / "out", RunOptions(seeds=[0], only=["system=masker"]), KEEP)
     graph = outcome.plan.graph
     [evaluation] = graph.goals
     shared = tmp_path / "out" / "stages" / graph.stages[evaluation].depends_on[0] / "model"
     recipe = load_recipe(path)
     scale = recipe.scale("small")
     settings = run_settings(recipe, scale, RunCoordinates("Newsgroup", "masker", "BERT", scale.backbones["BERT"], 0))
-    alone = train_run("topics:train", tmp_path / "alone", settings)
+    alone = train("topics:train", tmp_path / "alone", settings)
     assert (shared / "model.safetensors").read_bytes() == (alone.folder / "model.safetensors").read_bytes()
     one, other = (json.loads((folder / "masker.json").read_text()) for folder in (shared, alone.folder))
     assert one["keywords"] == other["keywords"] and one["threshold"] == other["threshold"]
@@ -252,3 +258,21 @@ def test_results_name_the_commit_of_their_stages(corpora, tiny_recipe, tmp_path,
     before = {path: path.read_bytes() for path in (output / "tiny").rglob("*") if path.is_file()}
     run_with("c", "vanilla", "masker")
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_every_stage_runs_on_the_device_asked_for(corpora, tiny_recipe, tmp_path, monkeypatch):
+    """Training, keywords and evaluation each resolve it; a device that is not there is refused before any work."""
+    asked = []
+
+    def resolve(name="auto"):
+        asked.append(name)
+        return torch.device("cpu")
+
+    for module in (stage_module, torch_backend, training_run):
+        monkeypatch.setattr(module, "resolve_device", resolve)
+    options = RunOptions(seeds=[0], only=["system=masker"], overrides=["training.epochs=1"])
+    reproduce([tiny_recipe()], tmp_path / "out", options, Execution(device="cpu"))
+    assert set(asked) == {"cpu"} and len(asked) >= 4
+    with pytest.raises(ConfigError, match="device must be auto, cpu"):
+        reproduce([tiny_recipe()], tmp_path / "other", options, Execution(device="gpu"))
+    assert not (tmp_path / "other").exists()

@@ -20,10 +20,11 @@ def work(monkeypatch):
     """A kind of stage that does what it is told: ``work.fails``, with the code ``work.commit``."""
 
     class Work:
-        fails, commit, done = False, "a", 0
+        fails, commit, done, device = False, "a", 0, None
 
-        def __call__(self, stage, partial, output):
-            (partial / "work").mkdir(exist_ok=True)
+        def __call__(self, task):
+            (task.partial / "work").mkdir(exist_ok=True)
+            self.device = task.device
             if self.fails:
                 raise Interrupted
             self.done += 1
@@ -62,6 +63,14 @@ def test_an_interrupted_stage_names_the_code_that_began_it(work, tmp_path, commi
     assert record["resumed"] and record["provenance"]["commit"] == commit
     assert record.get("begun_with", {}).get("commit") == (None if commit == "a" else "a")
     assert not list(tmp_path.rglob("begun.json"))
+
+
+def test_the_device_reaches_the_work(work, tmp_path):
+    """It is not part of the stage: the same stage on another device does not run again."""
+    run_stage(STAGE, tmp_path, "cuda:1")
+    assert work.device == "cuda:1"
+    run_stage(STAGE, tmp_path)
+    assert work.done == 1
 
 
 def test_a_record_is_json_with_the_whole_stage(work, tmp_path):

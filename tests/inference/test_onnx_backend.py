@@ -95,6 +95,28 @@ def test_threads_are_those_of_torch(make_graph, monkeypatch):
     assert scorer._session.get_session_options().intra_op_num_threads == 3
 
 
+def test_many_texts_run_side_by_side_on_one_core_each(make_graph, monkeypatch):
+    file, encoded = make_graph(False), rows(*([n, n + 1] for n in range(40)))
+    found = {}
+    for threads in (1, 3):
+        monkeypatch.setattr("torch.get_num_threads", lambda threads=threads: threads)
+        scorer, seen = OnnxBackend(file, PAD, 4), []
+        found[threads] = scorer.predict_logits(encoded, seen.append)
+        assert sum(seen) == 40
+        opened = "_session_of_one_core" in vars(scorer)
+        assert opened is (threads > 1)
+    assert scorer._session_of_one_core.get_session_options().intra_op_num_threads == 1
+    np.testing.assert_array_equal(found[1], [[2 * n + 1, 2] for n in range(40)])
+    np.testing.assert_array_equal(found[3], found[1])
+
+
+def test_few_texts_use_all_cores(make_graph, monkeypatch):
+    monkeypatch.setattr("torch.get_num_threads", lambda: 3)
+    scorer = OnnxBackend(make_graph(False), PAD)
+    scorer.predict_logits(rows([1, 2], [3]))
+    assert "_session_of_one_core" not in vars(scorer)
+
+
 def test_a_file_that_is_no_graph(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"nothing")
     with pytest.raises(ModelError, match="masker export"):

@@ -51,6 +51,26 @@ def test_logits_are_those_of_single_texts(classifier, encoded, budget, monkeypat
     np.testing.assert_allclose(logits, np.stack(expected), atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("kinds", [None, ("cls", "middle")])
+def test_batches_side_by_side_give_the_same(classifier, encoded, kinds, monkeypatch):
+    monkeypatch.setattr(torch_backend, "inference_tokens", lambda device, hidden: 9)
+    backend, found = TorchBackend(classifier, TOKENIZER, "cpu"), []
+    for workers in (1, 3):
+        monkeypatch.setattr(torch_backend, "_workers", lambda device, workers=workers: workers)
+        if kinds is None:
+            found.append([backend.predict_logits(encoded)])
+        else:
+            outputs = backend.predict_outputs(encoded, kinds)
+            found.append([outputs.logits, *outputs.features.values()])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-6)
+
+
+def test_only_a_cpu_runs_batches_side_by_side():
+    assert torch_backend._workers(torch.device("cpu")) == torch.get_num_threads()
+    assert torch_backend._workers(torch.device("meta")) == 1
+
+
 def test_outputs_have_the_same_logits_and_the_document_token(classifier, encoded):
     backend = TorchBackend(classifier, TOKENIZER, "cpu")
     outputs = backend.predict_outputs(encoded, ("cls", "middle"))

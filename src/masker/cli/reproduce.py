@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from masker.cli.options import SectionedCommand, device_option
+
 
 def parse_seeds(context: click.Context, parameter: click.Parameter, value: str | None) -> list[int]:
     """The numbers in ``0``, ``0,2,5`` or ``0..4``."""
@@ -19,7 +21,7 @@ def parse_seeds(context: click.Context, parameter: click.Parameter, value: str |
     return seeds
 
 
-@click.command(name="reproduce", short_help="Run a table or figure of the paper.")
+@click.command(name="reproduce", cls=SectionedCommand, short_help="Run a table or figure of the paper.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE.yaml]...")
 @click.option("--list", "list_only", is_flag=True, help="List the recipes.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and about how long it takes.")
@@ -39,14 +41,16 @@ def parse_seeds(context: click.Context, parameter: click.Parameter, value: str |
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="A setting of every run.")
 @click.option("--engine", default="local", show_default=True, metavar="NAME", help="Runs the stages: local or ray.")
 @click.option("--keep-models", is_flag=True, help="Keep every model instead of removing it after its last use.")
+@device_option
 def reproduce_command(
-    names: tuple[str, ...], list_only: bool, dry_run: bool, scale: str, output: str, keep_models: bool, **options: Any
+    names: tuple[str, ...], list_only: bool, dry_run: bool, scale: str, output: str, **options: Any
 ) -> None:
     """Run tables and figures of the paper by name, and print our figures beside the paper's.
 
     Results go to FOLDER/NAME/table.md and summary.json. Repeat the command to resume after an interruption. Recipes
     named together share the work that they have in common.
     """
+    from masker.experiments.engines import Execution
     from masker.experiments.plan import RunOptions, plan_recipes
     from masker.report.plan_text import plan_text, recipes_table
 
@@ -55,7 +59,7 @@ def reproduce_command(
         return
     if not names:
         raise click.UsageError("name a recipe, or see 'masker reproduce --list'")
-    engine = options.pop("engine")
+    execution = Execution(options.pop("engine"), options.pop("device"), options.pop("keep_models"))
     runs = RunOptions(**options)
     if dry_run:
         plans, graph = plan_recipes(names, scale, runs, fetch=False)
@@ -64,5 +68,5 @@ def reproduce_command(
     from masker.experiments.reproduce import reproduce
     from masker.report.reproduction import write_reports
 
-    outcomes = reproduce(names, output, runs, scale=scale, engine=engine, keep_models=keep_models)
+    outcomes = reproduce(names, output, runs, execution, scale=scale)
     click.echo(write_reports(outcomes))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from masker.documents import Documents
 from masker.documents.encoding import Encoded, encode
 from masker.errors import ConfigError
 from masker.inference.torch_backend import TorchBackend
+from masker.keywords.attention import AttentionScores
 from masker.keywords.choice import excluded_tokens, token_word, top_tokens
 from masker.keywords.rates import keyword_rates
 from masker.labels import class_indices
-from masker.modeling.backbone import load_classifier, load_tokenizer
-from masker.modeling.devices import resolve_device
+from masker.model import Model
+from masker.registry import METHODS
 from masker.training.keyword_stage import attention_scores_of, content_token_counts
 
 
@@ -25,19 +26,28 @@ class Subject:
     """What an analysis looks at.
 
     Attributes:
-        model: Folder of the trained model.
-        max_length: Its longest row in tokens.
+        model: The trained model.
         train: Its training documents.
         sets: Other documents by name.
     """
 
-    model: Path
-    max_length: int
+    model: Model
     train: Documents
     sets: dict[str, Documents]
 
-    def encode(self, tokenizer: Any, documents: Documents) -> Encoded:
-        return encode(tokenizer, documents.texts, documents.pairs, self.max_length)
+    def encode(self, documents: Documents) -> Encoded:
+        return encode(self.model.tokenizer, documents.texts, documents.pairs, self.model.max_length)
+
+    def read_attention(self, encoded: Encoded, labels: npt.NDArray[np.int64], n_classes: int) -> AttentionScores:
+        """The sums of Eq. 2 by class.
+
+        Raises:
+            ConfigError: When the model has no document token whose attention could be read.
+        """
+        method, backend = self.model.settings.training.method, self.model.backend
+        if not METHODS.get(method).attention or not isinstance(backend, TorchBackend):
+            raise ConfigError(f"this analysis reads attention, and a model of method {method} has none; use vanilla")
+        return attention_scores_of(backend.classifier, self.model.tokenizer, encoded, labels, n_classes)
 
 
 def class_keyword_rates(
@@ -52,18 +62,17 @@ def class_keyword_rates(
     Returns:
         ``keywords`` by class, and ``rates``: source class -> "set: target class" -> percent.
     """
-    tokenizer, classifier = _open(subject)
-    classes = subject.train.class_names
-    encoded = subject.encode(tokenizer, subject.train)
+    tokenizer, classes = subject.model.tokenizer, subject.train.class_names
     labels = class_indices(subject.train.labels or [], classes)
-    scores = attention_scores_of(classifier, tokenizer, encoded, labels, len(classes)).class_attention_scores()
+    attention = subject.read_attention(subject.encode(subject.train), labels, len(classes))
+    scores = attention.class_attention_scores()
     excluded = excluded_tokens(tokenizer, stop_words=exclude_stop_words, punctuation=exclude_punctuation)
     chosen = {name: top_tokens(row, per_class, excluded) for name, row in zip(classes, scores, strict=True)}
     rates: dict[str, dict[str, float]] = {name: {} for name in classes}
     for set_name, documents in subject.sets.items():
         targets = documents.class_names
         labels = class_indices(documents.labels or [], targets)
-        counts = content_token_counts(tokenizer, subject.encode(tokenizer, documents), labels, len(targets))
+        counts = content_token_counts(tokenizer, subject.encode(documents), labels, len(targets))
         for source, row in keyword_rates(counts, [f"{set_name}: {target}" for target in targets], chosen).items():
             rates[source] |= row
     words = {name: [token_word(tokenizer, token) for token in tokens] for name, tokens in chosen.items()}
@@ -85,10 +94,8 @@ def embed_in_plane(subject: Subject, *, perplexity: float = 30.0, seed: int = 0)
     sets = subject.sets
     if len(sets) != 2:
         raise ConfigError(f"the analysis 'tsne' needs two sets of documents; the recipe names {len(sets)}")
-    tokenizer, classifier = _open(subject)
-    backend = TorchBackend(classifier, tokenizer)
-    encoded = (subject.encode(tokenizer, documents) for documents in sets.values())
-    parts = [backend.predict_outputs(rows).features["cls"] for rows in encoded]
+    encoded = (subject.encode(documents) for documents in sets.values())
+    parts = [subject.model.backend.predict_outputs(rows).features["cls"] for rows in encoded]
     features = np.concatenate(parts).astype(np.float64)
     of_set = np.repeat([0, 1], [len(part) for part in parts])
     fitting = min(perplexity, (len(features) - 1) / 3)
@@ -113,13 +120,12 @@ def attended_words(
     Returns:
         set -> ``sum`` and ``mean``, each a list of words with scores.
     """
-    tokenizer, classifier = _open(subject)
+    tokenizer = subject.model.tokenizer
     excluded = excluded_tokens(tokenizer, stop_words=exclude_stop_words, punctuation=exclude_punctuation)
     found: dict[str, Any] = {}
     for name, documents in subject.sets.items():
-        encoded = subject.encode(tokenizer, documents)
-        one_class = np.zeros(len(encoded), np.int64)
-        total = attention_scores_of(classifier, tokenizer, encoded, one_class, 1).attention_scores()
+        encoded = subject.encode(documents)
+        total = subject.read_attention(encoded, np.zeros(len(encoded), np.int64), 1).attention_scores()
         having = np.zeros(len(tokenizer), dtype=np.int64)
         for ids in encoded.input_ids:
             having[np.unique(ids)] += 1
@@ -132,8 +138,3 @@ def attended_words(
             for kind, scores in (("sum", total), ("mean", mean))
         }
     return {"words": found}
-
-
-def _open(subject: Subject) -> tuple[Any, Any]:
-    """Tokenizer and classifier of the model, the latter on the best device."""
-    return load_tokenizer(str(subject.model)), load_classifier(str(subject.model)).to(resolve_device())

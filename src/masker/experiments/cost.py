@@ -74,6 +74,12 @@ def unmeasured_hardware(scales: Iterable[Scale]) -> list[str]:
     return [hardware for hardware in dict.fromkeys(scale.hardware for scale in scales) if hardware != MEASURED_ON]
 
 
+def has_encoder(settings: Settings) -> bool:
+    """Whether documents pass through a pretrained encoder; DOC's convolution and TF-IDF vectors need none."""
+    tf_idf = settings.training.method == "ocsvm" and settings.baselines.ocsvm_features == "tf-idf"
+    return not tf_idf and not settings.is_convolutional
+
+
 def rows_of(parts: Sequence[dict[str, Any]]) -> int:
     """About how many documents planned selections have."""
     total = 0
@@ -90,7 +96,7 @@ def rows_of(parts: Sequence[dict[str, Any]]) -> int:
 def training_seconds(data: dict[str, Any], settings: Settings) -> float:
     """Training on one planned selection."""
     documents = rows_of([data]) * (1.0 - settings.data.validation_fraction)
-    if not _has_encoder(settings):
+    if not has_encoder(settings):
         return OPEN_S + documents * SHALLOW_MS * _scale([data], settings) / 1000
     method = METHODS.get(settings.training.method)
     if not method.fine_tuned:
@@ -118,14 +124,8 @@ def audit_seconds(parts: Sequence[dict[str, Any]], settings: Settings, options: 
     return OPEN_S + documents * AUDIT_TEXTS * SCORE_MS * _scale(parts, settings) / 1000
 
 
-def _has_encoder(settings: Settings) -> bool:
-    """Whether documents pass through a pretrained encoder; DOC's convolution and TF-IDF vectors need none."""
-    tf_idf = settings.training.method == "ocsvm" and settings.baselines.ocsvm_features == "tf-idf"
-    return not tf_idf and not settings.is_convolutional
-
-
 def _scale(parts: Sequence[dict[str, Any]], settings: Settings) -> float:
     lengths = [TYPICAL_TOKENS.get(part["corpus"], _DEFAULT_TOKENS) for part in parts]
     tokens = min(sum(lengths) / len(lengths), settings.model.max_length)
-    size = BASE_SIZE if _has_encoder(settings) and settings.model.backbone != "minilm" else 1.0
+    size = BASE_SIZE if has_encoder(settings) and settings.model.backbone != "minilm" else 1.0
     return tokens / TOKENS * size

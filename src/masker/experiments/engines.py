@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +18,21 @@ from masker.errors import ConfigError, did_you_mean
 from masker.experiments.stages import Graph, Stage
 
 RunStage = Callable[[Stage, Path], None]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How stages are run.
+
+    Attributes:
+        engine: A name in :data:`ENGINES`.
+        device: Where networks run: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+        keep_models: Keep the trained models instead of removing each after its last use.
+    """
+
+    engine: str = "local"
+    device: str = "auto"
+    keep_models: bool = False
 
 
 class Listener(Protocol):

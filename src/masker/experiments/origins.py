@@ -7,6 +7,7 @@ be trained again). Results publish these origins, and not that of the process th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,11 +23,11 @@ def lineage(records: Iterable[Record]) -> list[Record]:
     Args:
         records: What :func:`masker.experiments.stages.read_result` reads.
     """
-    found: dict[tuple[str, str], Record] = {}
+    found: dict[str, Record] = {}
     for record in records:
         own = {key: record[key] for key in _OWN if key in record}
         for entry in (*record["ancestors"], own):
-            found[entry["id"], entry["provenance"]["created"]] = entry
+            found[json.dumps(entry, sort_keys=True)] = entry  # a stage may have run twice, even within a second
     return list(found.values())
 
 

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from masker.audit import Audit, audit_model, open_audited_model
+from masker.audit import Audit, AuditedModel, audit_model
 from masker.config import AuditSettings
 from masker.documents import Documents
 from masker.experiments.recipe_parts import RelianceOptions
@@ -16,7 +16,7 @@ _WORDS = 5
 
 
 def audit_reliance(
-    model: Path, training_keywords: Path, documents: Documents, options: RelianceOptions
+    model: AuditedModel, training_keywords: Path, documents: Documents, options: RelianceOptions
 ) -> list[dict[str, Any]]:
     """Audit one model with several kinds of keywords.
 
@@ -24,7 +24,7 @@ def audit_reliance(
     words in the same documents. With ``occlusion`` and ``attention`` each model is audited on its own words.
 
     Args:
-        model: Model folder.
+        model: The model.
         training_keywords: The file with the keywords of kind ``training``.
         documents: Labelled documents.
         options: What to try.
@@ -32,7 +32,6 @@ def audit_reliance(
     Returns:
         For each kind and masking: the reliance with its parts, the figures behind it, and the most important words.
     """
-    opened = open_audited_model(str(model))
     found = []
     for kind, masking in product(options.keywords, options.masking):
         settings = AuditSettings(
@@ -42,7 +41,7 @@ def audit_reliance(
             per_class=options.per_class,
             seed=options.seed,
         )
-        figures = _figures(audit_model(opened, documents, settings=settings))
+        figures = _figures(audit_model(model, documents, settings=settings))
         found.append({"keywords": kind, "masking": masking, **figures})
     return found
 

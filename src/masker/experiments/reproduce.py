@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from masker.errors import ConfigError
 from masker.experiments.cost import unmeasured_hardware
-from masker.experiments.engines import find_engine, run_unfinished
+from masker.experiments.engines import Execution, find_engine, run_unfinished
 from masker.experiments.origins import lineage, stage_origins
 from masker.experiments.plan import Plan, Run, RunOptions, plan_recipes
 from masker.experiments.run_stage import run_stage
@@ -24,6 +25,7 @@ from masker.experiments.stage_progress import Progress
 from masker.experiments.stages import read_result
 from masker.experiments.summary import dumps_summary, summarise
 from masker.files import write_json, write_text
+from masker.modeling.devices import resolve_device
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,9 @@ def reproduce(
     names: Sequence[str],
     output: str | Path,
     options: RunOptions = RunOptions(),  # noqa: B008 (frozen)
+    execution: Execution = Execution(),  # noqa: B008
     *,
     scale: str = "small",
-    engine: str = "local",
-    keep_models: bool = False,
 ) -> list[Outcome]:
     """Run recipes and write their results; stages that ``output`` already holds do not run again.
 
@@ -52,9 +53,8 @@ def reproduce(
         names: Recipes by name, or YAML files. Stages that they share run once.
         output: Folder for stages and results.
         options: Which runs, and with which settings.
+        execution: What runs the stages, and where.
         scale: ``small`` or ``paper``.
-        engine: What runs the stages; see :mod:`masker.experiments.engines`.
-        keep_models: Keep the trained models instead of removing each after its last use.
 
     Raises:
         ConfigError: When an option is wrong, or another process works in ``output``.
@@ -62,7 +62,9 @@ def reproduce(
     """
     from filelock import FileLock, Timeout
 
-    find_engine(engine)  # before anything is fetched or written
+    find_engine(execution.engine)  # before anything is fetched or written
+    if execution.engine == "local":  # the workers of a cluster may have other devices
+        resolve_device(execution.device)
     plans, graph = plan_recipes(names, scale, options)
     folder = Path(output).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,8 +72,8 @@ def reproduce(
     try:
         with FileLock(folder / ".lock", timeout=0):
             todo = graph.unfinished(folder)
-            progress = Progress(graph, todo, folder, keep_models=keep_models, estimates=estimates)
-            run_unfinished(graph, run_stage, engine, folder, progress)
+            progress = Progress(graph, todo, folder, keep_models=execution.keep_models, estimates=estimates)
+            run_unfinished(graph, partial(run_stage, device=execution.device), execution.engine, folder, progress)
             progress.finish()
             return [_write_outcome(plan, folder) for plan in plans]
     except Timeout:

@@ -6,11 +6,15 @@ import json
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from masker.audit import open_audited_model
 from masker.config import Settings, stored_settings
+from masker.documents import Documents
 from masker.experiments import analyses
+from masker.experiments.cost import has_encoder
 from masker.experiments.data_selection import read_selections
 from masker.experiments.origins import same_code
 from masker.experiments.paper_settings import with_paper_settings
@@ -26,12 +30,12 @@ from masker.experiments.stages import (
     stage_folder,
 )
 from masker.files import write_json, write_text
+from masker.inference.backend import BackendName
 from masker.model import Model
 from masker.modeling.devices import reads_bf16, resolve_device
 from masker.modeling.model_folder import load_manifest
 from masker.progress import progress_bar
 from masker.provenance import provenance, source_commit
-from masker.registry import METHODS
 from masker.training.run import TrainingRun
 
 Result = dict[str, Any]
@@ -40,7 +44,35 @@ Result = dict[str, Any]
 _BEGUN = "begun.json"
 
 
-def run_stage(stage: Stage, output: Path) -> None:
+@dataclass(frozen=True)
+class _Task:
+    """A stage, the folder it works in, the output folder, and where its network runs."""
+
+    stage: Stage
+    partial: Path
+    output: Path
+    device: str
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        return self.stage.inputs
+
+    @property
+    def parents(self) -> list[Path]:
+        """The folders of the stages that it depends on."""
+        return [stage_folder(self.output, name) for name in self.stage.depends_on]
+
+    def settings(self, **keywords: str) -> Settings:
+        """The stored settings, with some about keywords replaced."""
+        settings = Settings.model_validate(with_paper_settings(self.inputs["settings"]))
+        return settings.model_copy(update={"keywords": settings.keywords.model_copy(update=keywords)})
+
+    def read(self, key: str, *, regression: bool = False) -> dict[str, Documents]:
+        """The test sets of a key, by name."""
+        return {name: read_selections(parts, regression=regression) for name, parts in self.inputs[key].items()}
+
+
+def run_stage(stage: Stage, output: Path, device: str = "auto") -> None:
     """Do the work of a stage and leave its folder; does nothing if that is complete.
 
     An interrupted stage resumes from its ``.partial`` folder and ends with the same result. The record names the code
@@ -53,7 +85,7 @@ def run_stage(stage: Stage, output: Path) -> None:
     resumed = partial.exists()
     partial.mkdir(parents=True, exist_ok=True)
     begun = _begun_with(partial, provenance(commit=source_commit()))
-    result = _WORK[stage.kind](stage, partial, output)
+    result = _WORK[stage.kind](_Task(stage, partial, output, device))
     shutil.rmtree(partial / "work", ignore_errors=True)
     (partial / _BEGUN).unlink()
     now = provenance(commit=source_commit())  # the commit was read at the start, and is the code in memory
@@ -70,15 +102,16 @@ def _begun_with(partial: Path, origin: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def _train(stage: Stage, partial: Path, output: Path) -> Result:
-    settings = _settings(stage)
-    if stage.depends_on:
-        settings = _with_keywords(settings, source=str(stage_folder(output, stage.depends_on[0]) / KEYWORDS))
-    documents = read_selections([stage.inputs["data"]], regression=settings.model.head == "regression")
-    for leftover in partial.glob(f".{MODEL}.*"):  # from a save that was interrupted
+def _train(task: _Task) -> Result:
+    settings = task.settings()
+    if task.parents:
+        # Absolute, because an interrupted training resumes with the same settings only.
+        settings = task.settings(source=str((task.parents[0] / KEYWORDS).resolve()))
+    documents = read_selections([task.inputs["data"]], regression=settings.model.head == "regression")
+    for leftover in task.partial.glob(f".{MODEL}.*"):  # from a save that was interrupted
         shutil.rmtree(leftover)
-    model = Model.fit(documents, settings, partial / "work")
-    model.save(partial / MODEL, overwrite=True)
+    model = Model.fit(documents, settings, task.partial / "work", device=task.device)
+    model.save(task.partial / MODEL, overwrite=True)
     return {
         "documents": len(documents),
         "data_sha256": documents.fingerprint(),
@@ -88,15 +121,13 @@ def _train(stage: Stage, partial: Path, output: Path) -> Result:
     }
 
 
-def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
-    settings = _settings(stage)
-    if stage.depends_on:
-        settings = _with_keywords(settings, attention_model=str(stage_folder(output, stage.depends_on[0]) / MODEL))
+def _keywords(task: _Task) -> Result:
+    settings = task.settings(attention_model=str(task.parents[0] / MODEL)) if task.parents else task.settings()
     regression = settings.model.head == "regression"
-    documents = read_selections([stage.inputs["data"]], regression=regression)
+    documents = read_selections([task.inputs["data"]], regression=regression)
     classes = [] if regression else documents.class_names
-    keywords = TrainingRun(documents, classes, settings, partial / "work").find_keywords()
-    write_text(partial / KEYWORDS, keywords.dumps())
+    keywords = TrainingRun(documents, classes, settings, task.partial / "work", task.device).find_keywords()
+    write_text(task.partial / KEYWORDS, keywords.dumps())
     return {
         "source": keywords.source,
         "keywords": [{"word": keyword.word, "score": keyword.score} for keyword in keywords],
@@ -105,39 +136,30 @@ def _keywords(stage: Stage, partial: Path, output: Path) -> Result:
     }
 
 
-def _evaluate(stage: Stage, partial: Path, output: Path) -> Result:
-    folder = stage_folder(output, stage.depends_on[0]) / MODEL
-    model = Model.open(folder, _backend(folder), score=stage.inputs.get("score"))
-    regression = model.is_regression
-    tests = {name: read_selections(parts, regression=regression) for name, parts in stage.inputs["tests"].items()}
-    ood = {name: read_selections(parts) for name, parts in stage.inputs["ood"].items()}
-    sets = {**tests, **ood}
+def _evaluate(task: _Task) -> Result:
+    folder = task.parents[0] / MODEL
+    model = Model.open(folder, _backend(folder, task.device), task.device, task.inputs.get("score"))
+    tests, ood = task.read("tests", regression=model.is_regression), task.read("ood")
     figures: dict[str, Any] = {}
-    with progress_bar(sum(map(len, sets.values())), "evaluate", "doc") as bar:
+    with progress_bar(sum(map(len, (*tests.values(), *ood.values()))), "evaluate", "doc") as bar:
         for position, (name, documents) in enumerate(tests.items()):
             # Out-of-distribution sets are compared with the test set of the training domain, which comes first.
             report = model.evaluate(
-                documents, ood if position == 0 else None, resamples=stage.inputs["resamples"], advance=bar.update
+                documents, ood if position == 0 else None, resamples=task.inputs["resamples"], advance=bar.update
             )
             # A one-class model has no classification figures.
             figures[name] = {**(report.get("regression") or report.get("classification") or {})}
             if "false_alarms" in report:
                 figures[name] |= {"false_alarms": report["false_alarms"]["realised"]}
             figures |= {other: _detection(found) for other, found in (report.get("ood") or {}).items()}
-    return {
-        "figures": figures,
-        "documents": {name: len(documents) for name, documents in sets.items()},
-        "data_sha256": {name: documents.fingerprint() for name, documents in sets.items()},
-    }
+    return {"figures": figures, **_described({**tests, **ood})}
 
 
-def _backend(folder: Path) -> str:
-    """The backend with the precision that the model was trained in, on the device that will run it."""
-    stored = load_manifest(folder)
-    settings = stored_settings(stored.manifest["settings"])
-    fine_tuned = METHODS.get(settings.training.method).fine_tuned
-    encoder = not settings.is_convolutional if fine_tuned else "features.idf" not in stored.tensors
-    return "torch-bf16" if encoder and reads_bf16(settings.training.precision, resolve_device()) else "torch"
+def _backend(folder: Path, device: str) -> BackendName:
+    """The backend with the precision that the model was trained in."""
+    settings = stored_settings(load_manifest(folder).manifest["settings"])
+    bf16 = has_encoder(settings) and reads_bf16(settings.training.precision, resolve_device(device))
+    return "torch-bf16" if bf16 else "torch"
 
 
 def _detection(found: dict[str, Any]) -> dict[str, Any]:
@@ -146,44 +168,33 @@ def _detection(found: dict[str, Any]) -> dict[str, Any]:
     return {**figures, "rejected": {"value": found["rejected"]}}
 
 
-def _analysis(analyse: Callable[..., Result]) -> Callable[[Stage, Path, Path], Result]:
-    def work(stage: Stage, partial: Path, output: Path) -> Result:
-        folder = stage_folder(output, stage.depends_on[0]) / MODEL
-        sets = {
-            name: read_selections(parts) for name, parts in {**stage.inputs["tests"], **stage.inputs["ood"]}.items()
-        }
-        train = read_selections([stage.inputs["train"]])
-        subject = analyses.Subject(folder, int(load_manifest(folder).manifest["max_length"]), train, sets)
-        return {
-            **analyse(subject, **stage.inputs["options"]),
-            "documents": {name: len(documents) for name, documents in sets.items()},
-            "data_sha256": {name: documents.fingerprint() for name, documents in sets.items()},
-        }
+def _analysis(analyse: Callable[..., Result]) -> Callable[[_Task], Result]:
+    def work(task: _Task) -> Result:
+        sets = {**task.read("tests"), **task.read("ood")}
+        model = Model.open(task.parents[0] / MODEL, device=task.device)
+        subject = analyses.Subject(model, read_selections([task.inputs["train"]]), sets)
+        return {**analyse(subject, **task.inputs["options"]), **_described(sets)}
 
     return work
 
 
-def _reliance(stage: Stage, partial: Path, output: Path) -> Result:
-    model, keywords = (stage_folder(output, parent) for parent in stage.depends_on)
-    [(name, parts)] = stage.inputs["tests"].items()
-    documents = read_selections(parts)
-    options = RelianceOptions.model_validate(stage.inputs["options"])
+def _reliance(task: _Task) -> Result:
+    folder, keywords = task.parents
+    sets = task.read("tests")
+    [documents] = sets.values()
+    model = open_audited_model(str(folder / MODEL), device=task.device)
+    options = RelianceOptions.model_validate(task.inputs["options"])
+    return {"audits": audit_reliance(model, keywords / KEYWORDS, documents, options), **_described(sets)}
+
+
+def _described(sets: dict[str, Documents]) -> Result:
     return {
-        "audits": audit_reliance(model / MODEL, keywords / KEYWORDS, documents, options),
-        "documents": {name: len(documents)},
-        "data_sha256": {name: documents.fingerprint()},
+        "documents": {name: len(documents) for name, documents in sets.items()},
+        "data_sha256": {name: documents.fingerprint() for name, documents in sets.items()},
     }
 
 
-def _settings(stage: Stage) -> Settings:
-    return Settings.model_validate(with_paper_settings(stage.inputs["settings"]))
-
-
-def _with_keywords(settings: Settings, **values: str) -> Settings:
-    return settings.model_copy(update={"keywords": settings.keywords.model_copy(update=values)})
-
-
-_WORK: dict[str, Callable[[Stage, Path, Path], Result]] = {
+_WORK: dict[str, Callable[[_Task], Result]] = {
     "train": _train,
     "keywords": _keywords,
     "evaluate": _evaluate,

@@ -1,4 +1,4 @@
-"""ONNX export of a model folder: written whole or not at all, and only if its logits are PyTorch's."""
+"""ONNX export of a model folder: atomic, and only if its logits are PyTorch's."""
 
 from __future__ import annotations
 
@@ -132,7 +132,8 @@ def _write_graphs(
     max_length = int(manifest["max_length"])
     tokenizer = load_tokenizer(str(source))
     classifier = load_classifier(str(source), attn_implementation="eager").eval()
-    kinds = _feature_kinds(manifest, classifier)
+    # The convolutional network has no layers to take the middle of.
+    kinds = ["cls"] if classifier.config.model_type == MODEL_TYPE else list(ENCODER_KINDS)
     parity = Parity(classifier, tokenizer, max_length, kinds)
     plain, special_ids = folder / FILES["onnx"], sorted(content_special_ids(tokenizer))
     write_graph(classifier, parity.batches[0], tokenizer.pad_token_id, plain, special_ids=special_ids, kinds=kinds)
@@ -181,14 +182,6 @@ def _fuse(plain: Path, config: Any, parity: Parity, difference: Difference) -> t
     joined.unlink(missing_ok=True)
     _log.info("the graph could not be fused; it is correct but slower")
     return {}, difference
-
-
-def _feature_kinds(manifest: dict[str, Any], classifier: Any) -> list[str]:
-    """The features of the graph: those that the model's score reads, and those that cost nothing."""
-    wanted = {"cls", *(manifest.get("detection") or {}).get("features", [])}
-    if classifier.config.model_type != MODEL_TYPE:
-        wanted.add("middle")
-    return [kind for kind in ENCODER_KINDS if kind in wanted]
 
 
 def _keep_earlier_files(folder: Path, work: Path, record: dict[str, Any]) -> None:

@@ -29,42 +29,11 @@ def cut_document_token_early(model: Any) -> int:
     """
     onnx = require_onnx("onnx")
     graph = model.graph
-    arrays = {entry.name: onnx.numpy_helper.to_array(entry) for entry in graph.initializer}
-    for node in graph.node:
-        if node.op_type == "Constant" and node.attribute[0].name == "value":
-            arrays[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
-    readers: dict[str, list[Any]] = {}
-    for node in graph.node:
-        for name in node.input:
-            readers.setdefault(name, []).append(node)
-    outputs = {entry.name for entry in graph.output}
-
-    def takes_document_token(node: Any) -> bool:
-        axis = next((entry.i for entry in node.attribute if entry.name == "axis"), 0)
-        index = arrays.get(node.input[1]) if node.op_type == "Gather" else None
-        return index is not None and axis == 1 and index.shape == () and int(index) == 0
-
-    def token_wise(node: Any) -> bool:
-        if node.op_type not in _TOKEN_WISE:
-            return False
-        # The hidden state must be the left factor, and no constant may vary from token to token.
-        widest = 2 if node.op_type == "MatMul" else 1
-        return node.input[0] not in arrays and all(arrays[name].ndim <= widest for name in node.input if name in arrays)
-
-    less: dict[str, Any] = {}  # by the name of the output
-    for node in reversed(graph.node):
-        used = [reader for name in node.output for reader in readers.get(name, [])]
-        if (
-            used
-            and not outputs.intersection(node.output)
-            and token_wise(node)
-            and all(reader.output[0] in less or takes_document_token(reader) for reader in used)
-        ):
-            less[node.output[0]] = node
-    borders = {name for node in less.values() for name in node.input if name} - less.keys() - arrays.keys()
+    arrays = _constants(graph)
+    less = _document_token_only(graph, arrays)
     if not less:
         return 0
-
+    borders = {name for node in less.values() for name in node.input if name} - less.keys() - arrays.keys()
     graph.initializer.extend(
         onnx.numpy_helper.from_array(np.array([place]), name) for place, name in ((0, _FIRST), (1, _SECOND))
     )
@@ -82,6 +51,50 @@ def cut_document_token_early(model: Any) -> int:
         nodes.append(node)
     replace_nodes(graph, nodes)
     return len(less)
+
+
+def _constants(graph: Any) -> dict[str, Any]:
+    """Arrays of initializers and constant nodes, by name."""
+    onnx = require_onnx("onnx")
+    arrays = {entry.name: onnx.numpy_helper.to_array(entry) for entry in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute[0].name == "value":
+            arrays[node.output[0]] = onnx.numpy_helper.to_array(node.attribute[0].t)
+    return arrays
+
+
+def _document_token_only(graph: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Token-wise nodes of which only the document token is used in the end, by the name of their output."""
+    readers: dict[str, list[Any]] = {}
+    for node in graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    outputs = {entry.name for entry in graph.output}
+    less: dict[str, Any] = {}
+    for node in reversed(graph.node):
+        used = [reader for name in node.output for reader in readers.get(name, [])]
+        if (
+            used
+            and not outputs.intersection(node.output)
+            and _is_token_wise(node, arrays)
+            and all(reader.output[0] in less or _takes_document_token(reader, arrays) for reader in used)
+        ):
+            less[node.output[0]] = node
+    return less
+
+
+def _takes_document_token(node: Any, arrays: dict[str, Any]) -> bool:
+    axis = next((entry.i for entry in node.attribute if entry.name == "axis"), 0)
+    index = arrays.get(node.input[1]) if node.op_type == "Gather" else None
+    return index is not None and axis == 1 and index.shape == () and int(index) == 0
+
+
+def _is_token_wise(node: Any, arrays: dict[str, Any]) -> bool:
+    if node.op_type not in _TOKEN_WISE:
+        return False
+    # The hidden state must be the left factor, and no constant may vary from token to token.
+    widest = 2 if node.op_type == "MatMul" else 1
+    return node.input[0] not in arrays and all(arrays[name].ndim <= widest for name in node.input if name in arrays)
 
 
 def document_token_nodes(model: Any) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from masker.documents.encoding import Encoded
+from masker.documents.encoding import Encoded, token_budget_batches
 from masker.errors import ModelError
 from masker.files import file_sha256
-from masker.inference.batching import Advance, Rows, run_in_batches
+from masker.inference.batching import Advance, Rows, run_in_batches, side_by_side
 from masker.inference.outputs import Outputs
 from masker.masking.collator import pad_rows
 
@@ -41,6 +42,9 @@ Floats = npt.NDArray[np.float32]
 class OnnxBackend:
     """An exported classifier in ONNX Runtime, on the CPU.
 
+    A few texts run in a session that uses all cores. Many texts run in one that uses a single core for each batch, with
+    several batches at a time; it is opened when it is first needed.
+
     Args:
         file: The graph.
         pad_id: Vocabulary id of the padding token.
@@ -51,20 +55,10 @@ class OnnxBackend:
     """
 
     def __init__(self, file: str | Path, pad_id: int, max_tokens: int = ONNX_TOKENS) -> None:
-        runtime = require_onnx("onnxruntime")
-        options = runtime.SessionOptions()
-        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
-        options.intra_op_num_threads = torch.get_num_threads()
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        require_onnx("onnxruntime")
+        self._file = str(file)
         try:
-            self._session = runtime.InferenceSession(
-                str(file),
-                options,
-                providers=["CPUExecutionProvider"],
-                # It would fuse what the export split for speed.
-                disabled_optimizers=["SkipLayerNormFusion"],
-            )
+            self._session = _open_session(self._file, torch.get_num_threads())
             self._widths = {output.name: int(output.shape[1]) for output in self._session.get_outputs()}
             self._n_outputs = self._widths["logits"]
         except Exception as error:  # ONNX Runtime's errors share no base class
@@ -93,21 +87,28 @@ class OnnxBackend:
         missing = [kind for kind, name in names.items() if name not in self._widths]
         if missing:
             raise ModelError(
-                f"the score reads features ({', '.join(missing)}) that this export lacks; run 'masker export' again, "
-                "or use another --score or --backend torch"
+                f"the score reads features ({', '.join(missing)}) that this export lacks; run 'masker export' again"
             )
         found = self._run(["logits", *names.values()], encoded, advance)
         return Outputs(found["logits"], {kind: found[name] for kind, name in names.items()})
+
+    @cached_property
+    def _session_of_one_core(self) -> Any:
+        return _open_session(self._file, 1)
 
     def weights(self) -> None:
         """A graph does not hold the weights as transformers saves them."""
 
     def _run(self, names: list[str], encoded: Encoded, advance: Advance | None) -> dict[str, Floats]:
+        workers = torch.get_num_threads()
+        many = side_by_side(token_budget_batches(encoded.lengths, self._max_tokens), workers)
+        session = self._session_of_one_core if many else self._session
+
         def step(rows: Rows) -> dict[str, Floats]:
-            return dict(zip(names, self._session.run(names, self._feed(encoded, rows)), strict=True))
+            return dict(zip(names, session.run(names, self._feed(encoded, rows)), strict=True))
 
         empty = {name: np.empty((0, self._widths[name]), dtype=np.float32) for name in names}
-        return run_in_batches(encoded, self._max_tokens, step, advance) or empty
+        return run_in_batches(encoded, self._max_tokens, step, advance, workers=workers) or empty
 
     def _feed(self, encoded: Encoded, rows: Rows) -> dict[str, npt.NDArray[np.int64]]:
         input_ids, attention_mask = pad_rows([encoded.input_ids[row] for row in rows], self._pad_id)
@@ -118,6 +119,24 @@ class OnnxBackend:
                 np.zeros_like(input_ids) if types is None else pad_rows([types[row] for row in rows], 0)[0]
             )
         return feed
+
+
+def _open_session(file: str, threads: int) -> Any:
+    runtime = require_onnx("onnxruntime")
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Threads that spin while they wait slow each other down as soon as another process wants one of the cores.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return runtime.InferenceSession(
+        file,
+        options,
+        providers=["CPUExecutionProvider"],
+        # It would fuse what the export split for speed.
+        disabled_optimizers=["SkipLayerNormFusion"],
+    )
 
 
 def output_name(kind: str) -> str:

@@ -15,6 +15,7 @@ from masker.inference.backend import Floats, Weights
 from masker.inference.batching import Advance, Rows, run_in_batches
 from masker.inference.document_attention import document_attention, last_layer_attention
 from masker.inference.features import content_weights, document_features
+from masker.inference.last_layer import DocumentTokenPass
 from masker.inference.outputs import Outputs
 from masker.inference.packed_linear import pack_linears
 from masker.masking.collator import Collator
@@ -66,6 +67,7 @@ class TorchBackend:
         if bf16:
             self.classifier = self.classifier.bfloat16()
             pack_linears(self.classifier)
+        self._run = DocumentTokenPass(self.classifier)
         self._rower = Rower(tokenizer, self.device)
         self._own = {name: tensor for name, tensor in (tensors or {}).items() if name.startswith(TOKEN_HEAD)}
         # Not every classifier's configuration has a hidden size; 1024 is that of a large encoder.
@@ -75,30 +77,31 @@ class TorchBackend:
     def n_outputs(self) -> int:
         return int(self.classifier.config.num_labels)
 
-    @torch.inference_mode()
     def predict_logits(self, encoded: Encoded, advance: Advance | None = None) -> Floats:
+        @torch.inference_mode()
         def step(rows: Rows) -> dict[str, Floats]:
-            output = self.classifier(**_lean(self._rower.inputs(encoded, rows)))
+            output = self._run(**_lean(self._rower.inputs(encoded, rows)))
             return {"logits": _array(output.logits)}
 
         none = np.empty((0, self.n_outputs), dtype=np.float32)
-        return run_in_batches(encoded, self._max_tokens, step, advance).get("logits", none)
+        found = run_in_batches(encoded, self._max_tokens, step, advance, workers=_workers(self.device))
+        return found.get("logits", none)
 
-    @torch.inference_mode()
     def predict_outputs(
         self, encoded: Encoded, kinds: Sequence[str] = ("cls",), advance: Advance | None = None
     ) -> Outputs:
         special = self._rower.collator.special_ids.tolist()
 
+        @torch.inference_mode()
         def step(rows: Rows) -> dict[str, Floats]:
             inputs = self._rower.inputs(encoded, rows)
-            output = self.classifier(**_lean(inputs), output_hidden_states=True)
+            output = self._run(**_lean(inputs), output_hidden_states=True)
             states = output.hidden_states
             weights = content_weights(inputs["input_ids"], inputs["attention_mask"], special).to(states[-1].dtype)
             features = document_features(states, weights, kinds)
             return {"logits": _array(output.logits), **{kind: _array(values) for kind, values in features.items()}}
 
-        found = run_in_batches(encoded, self._max_tokens, step, advance)
+        found = run_in_batches(encoded, self._max_tokens, step, advance, workers=_workers(self.device))
         return Outputs(found.pop("logits"), found)
 
     def weights(self) -> Weights | None:
@@ -107,7 +110,6 @@ class TorchBackend:
         return Weights(self.classifier, self._own)
 
 
-@torch.inference_mode()
 def encoder_means(
     encoder: Any, tokenizer: Any, encoded: Encoded, advance: Advance | None = None
 ) -> npt.NDArray[np.float32]:
@@ -115,13 +117,14 @@ def encoder_means(
     encoder.eval()
     rower = Rower(tokenizer, encoder.device)
 
+    @torch.inference_mode()
     def step(rows: Rows) -> dict[str, Floats]:
         inputs = rower.inputs(encoded, rows)
         states = encoder(**inputs).last_hidden_state * inputs["attention_mask"].unsqueeze(2)  # (B, T, H)
         return {"means": _array(torch.nn.functional.normalize(states.sum(dim=1), dim=1))}
 
     tokens = inference_tokens(encoder.device, encoder.config.hidden_size)
-    return run_in_batches(encoded, tokens, step, advance)["means"]
+    return run_in_batches(encoded, tokens, step, advance, workers=_workers(encoder.device))["means"]
 
 
 @torch.inference_mode()
@@ -155,6 +158,11 @@ def visit_attention(
             return {}
 
         run_in_batches(encoded, inference_tokens(classifier.device, classifier.config.hidden_size), step, advance)
+
+
+def _workers(device: torch.device) -> int:
+    """Batches to run side by side: one for each core that torch may use."""
+    return torch.get_num_threads() if device.type == "cpu" else 1
 
 
 def _array(tensor: torch.Tensor) -> Floats:
