@@ -32,22 +32,14 @@ class Registry(Generic[T]):
         self._filled = False
 
     def add(self, name: str, entry: T) -> T:
-        """Register an entry.
-
-        Raises:
-            ConfigError: When the name is taken.
-        """
+        """Register an entry."""
         if name in self._entries and self._entries[name] is not entry:
             raise ConfigError(f"there are two entries for {self.what} '{name}'; rename one of them")
         self._entries[name] = entry
         return entry
 
     def get(self, name: str) -> T:
-        """The entry of that name.
-
-        Raises:
-            ConfigError: When there is none; names those there are.
-        """
+        """The entry of that name."""
         self._fill()
         if name not in self._entries:
             known = ", ".join(self._entries)

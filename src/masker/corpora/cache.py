@@ -41,11 +41,7 @@ def cached_record(name: str) -> dict[str, Any] | None:
 
 
 def cached_file(name: str, split: str) -> Path:
-    """The file of one split, its checksum verified.
-
-    Raises:
-        DataError: If it is missing or damaged.
-    """
+    """The file of one split, its checksum verified."""
     record = cached_record(name)
     path = _file(name, split)
     if record is None or split not in record["files"]:
@@ -59,11 +55,7 @@ def cached_file(name: str, split: str) -> Path:
 
 
 def store_corpus(name: str, parts: Parts, origin: str) -> None:
-    """Write the splits of a corpus, shuffled, and their record.
-
-    Raises:
-        DataError: If the cache cannot be written.
-    """
+    """Write the splits of a corpus, shuffled, and their record."""
     files: dict[str, dict[str, Any]] = {}
     try:
         with ExitStack() as renames:

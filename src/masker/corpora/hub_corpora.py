@@ -45,11 +45,7 @@ class HubCorpus:
         return f"hub {self.id}@{self.revision[:8]}"
 
     def read(self) -> Parts:
-        """Download the corpus and convert its rows. Code that comes with a data set is never run.
-
-        Raises:
-            DataError: If the download fails, or the data set lacks a split or column.
-        """
+        """Download the corpus and convert its rows. Code that comes with a data set is never run."""
         import datasets
 
         # A cache folder of its own: datasets would fall back on any other cached revision, and its tables are not

@@ -52,11 +52,7 @@ def list_corpora() -> list[CorpusInfo]:
 
 
 def find_corpus(name: str) -> CorpusInfo:
-    """The corpus called ``name``.
-
-    Raises:
-        DataError: If there is none.
-    """
+    """The corpus called ``name``."""
     known = {info.name: info for info in list_corpora()}
     if name not in known:
         hint = did_you_mean(name, known)
@@ -74,9 +70,6 @@ def fetch_corpus(name: str, split: str | None = None, *, renew: bool = False) ->
         name: A name from :func:`list_corpora`.
         split: One of its splits; None means ``train``, or the only split.
         renew: Download again even if the cache has it.
-
-    Raises:
-        DataError: If the corpus or split is unknown or unavailable, or its cached file is damaged.
     """
     info = find_corpus(name)
     wanted = split or (info.splits[0] if len(info.splits) == 1 else "train")
@@ -102,9 +95,6 @@ def import_corpus(name: str, path: Path, *, renew: bool = True) -> None:
         name: amazon50 (``50EleReviews.json``) or finefood (``Reviews.csv``).
         path: The file.
         renew: Convert it again even if the cached copy came from this very file.
-
-    Raises:
-        DataError: If the corpus cannot be imported from a file, or the file has another format.
     """
     if name not in PUBLISHED_FORMATS:
         known = ", ".join(f"{corpus} ({published.file_name})" for corpus, published in PUBLISHED_FORMATS.items())
@@ -123,11 +113,7 @@ def import_corpus(name: str, path: Path, *, renew: bool = True) -> None:
 
 
 def corpus_path_or_none(source: str) -> Path | None:
-    """The file of ``name`` or ``name:split``, or None if ``source`` does not name a corpus.
-
-    Raises:
-        DataError: As :func:`fetch_corpus`, if it does name one.
-    """
+    """The file of ``name`` or ``name:split``, or None if ``source`` does not name a corpus."""
     name, _, split = source.partition(":")
     if not any(info.name == name for info in list_corpora()):
         return None

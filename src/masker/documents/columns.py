@@ -33,11 +33,7 @@ class Columns(NamedTuple):
 
 
 def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, require_labels: bool | None) -> Columns:
-    """Choose the columns that the settings name, or else those with a usual name, ignoring case.
-
-    Raises:
-        DataError: If a required column is missing.
-    """
+    """Choose the columns that the settings name, or else those with a usual name, ignoring case."""
 
     def find(
         role: str, wanted: str | None, usual: Sequence[str], *, required: bool, taken: Sequence[str | None] = ()

@@ -60,11 +60,7 @@ class Documents:
 
 
 def check_classes(documents: Documents) -> None:
-    """Refuse labels that no classifier can be trained on.
-
-    Raises:
-        DataError: If there are no class labels, only one class, or the labels look like regression targets.
-    """
+    """Refuse labels that no classifier can be trained on."""
     classes = documents.class_names
     if not classes:
         raise DataError(f"{documents.name}: has no class labels; pass --label-column with the column that has them")

@@ -41,9 +41,6 @@ def read_file(path: Path, encoding: str, choose: ChooseColumns) -> Iterator[Reco
         path: An existing file.
         encoding: Of a text file.
         choose: Picks the columns to read, in formats that can skip the others (Parquet).
-
-    Raises:
-        DataError: At once if the format is unknown, and while reading if the file is damaged.
     """
     ending = table_format(path)
     if ending is None:
@@ -55,11 +52,7 @@ def read_file(path: Path, encoding: str, choose: ChooseColumns) -> Iterator[Reco
 
 
 def read_stdin(encoding: str, name: str) -> Iterator[Record]:
-    """Yield the records of standard input: JSON Lines, or one text per line.
-
-    Raises:
-        DataError: If it looks like a table with a header, or is invalid.
-    """
+    """Yield the records of standard input: JSON Lines, or one text per line."""
     text = decoding.as_text_stream(sys.stdin.buffer, encoding)
     try:
         with decoding.decoding_errors(name, encoding):

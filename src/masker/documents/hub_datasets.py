@@ -21,9 +21,6 @@ def folder_records(folder: str, split: str | None, choose: ChooseColumns) -> Ite
         folder: An existing folder.
         split: The split to read; None means ``train``, or the only split.
         choose: Picks the columns to read.
-
-    Raises:
-        DataError: If the folder has no data or no such split, or cannot be read.
     """
     import datasets
 
@@ -50,9 +47,6 @@ def hub_records(name: str, split: str | None, choose: ChooseColumns, hint: str =
         split: The split to read; None means ``train``, or the only split.
         choose: Picks the columns to read.
         hint: Appended to the error if there is no such data set.
-
-    Raises:
-        DataError: If the data set cannot be reached or has no such split.
     """
     import datasets
 

@@ -72,9 +72,6 @@ def collect_documents(
         require_labels: Whether every row needs a label; ``None``: if any row has one. If False, labels are kept only
             if every row has a usable one.
         numeric_labels: Labels are finite numbers (regression), not class names.
-
-    Raises:
-        DataError: If a row is invalid and must not be skipped, or no valid row is left.
     """
     kept: list[Row] = []
     blank: list[int] = []

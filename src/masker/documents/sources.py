@@ -32,9 +32,6 @@ def read_documents(
         require_labels: Whether every document needs a label; ``None``: if any has one. If False, labels are kept only
             if all rows have one.
         numeric_labels: Labels are numbers (regression), not class names.
-
-    Raises:
-        DataError: If the source cannot be read or a row is invalid.
     """
     rows = stream_rows(source, settings, require_labels=require_labels)
     name = _display_name(source) + describe_where(settings.where)

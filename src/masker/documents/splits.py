@@ -74,9 +74,6 @@ def detection_split(train: Documents, test: Documents, ratio: float, seed: int) 
         test: The test documents; those of left-out classes become ``unseen``.
         ratio: The share of in-distribution classes; the paper uses 0.1, 0.25 and 0.5.
         seed: Of the draw of classes; it differs between the paper's trials.
-
-    Raises:
-        DataError: If no test document belongs to an in-distribution class.
     """
     inside = set(in_distribution_classes(train.class_names, ratio, seed))
     train_labels, test_labels = train.labels or [], test.labels or []

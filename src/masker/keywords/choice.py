@@ -15,11 +15,7 @@ from masker.keywords.scheme import Scores
 
 
 def top_tokens(scores: Scores, count: int, excluded: Iterable[int] = ()) -> list[int]:
-    """The ``count`` tokens with the highest (V,) scores; ties go to the lower token id.
-
-    Raises:
-        ConfigError: When there are fewer than ``count`` candidates.
-    """
+    """The ``count`` tokens with the highest (V,) scores; ties go to the lower token id."""
     return top_tokens_by_class(scores[None, :], count, excluded)
 
 
@@ -28,9 +24,6 @@ def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()
 
     Classes take turns, each picking its best token not picked before, until there are K. So the set has K *different*
     tokens, K/C from each class (one more from the first classes if C does not divide K).
-
-    Raises:
-        ConfigError: When there are fewer than ``count`` candidates.
     """
     allowed: npt.NDArray[np.bool_] = np.asarray(np.isfinite(scores).any(axis=0))
     allowed[list(excluded)] = False

@@ -107,11 +107,7 @@ class KeywordSet:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> KeywordSet:
-        """The inverse of :meth:`to_json`.
-
-        Raises:
-            ConfigError: When ``content`` is not a saved keyword set.
-        """
+        """The inverse of :meth:`to_json`."""
         try:
             size = int(content["vocabulary_size"])
             keywords = tuple(

@@ -43,11 +43,7 @@ class Evidence:
 
     @cached_property
     def attention(self) -> AttentionScores:
-        """The accumulated sums of Eq. 2.
-
-        Raises:
-            ConfigError: When there is no model whose attention could be read.
-        """
+        """The accumulated sums of Eq. 2."""
         if self.read_attention is None:
             raise ConfigError("attention keywords need a fine-tuned encoder to read; use --keywords frequency")
         return self.read_attention()

@@ -38,9 +38,6 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     Args:
         settings: Names the backbone and the head.
         classes: Class names in the order of the outputs; ignored for regression.
-
-    Raises:
-        ModelError: When the backbone is unknown, unreachable, unsafe, or not an encoder that can be masked.
     """
     source = resolve_backbone(settings.backbone)
     tokenizer = load_tokenizer(source, settings.trust_remote_code)
@@ -137,11 +134,7 @@ def start_at_prior(classifier: Any) -> None:
 
 
 def resolve_backbone(backbone: str) -> str:
-    """The folder or hub id of a backbone.
-
-    Raises:
-        ModelError: When it is a folder without safetensors weights.
-    """
+    """The folder or hub id of a backbone."""
     if backbone in EMBEDDED:
         return str(embedded_folder(backbone))
     folder = Path(backbone).expanduser()

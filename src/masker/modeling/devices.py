@@ -31,9 +31,6 @@ def resolve_device(name: str = "auto") -> torch.device:
 
     Args:
         name: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-
-    Raises:
-        ConfigError: When the name is unknown, or this machine has no such device.
     """
     if name == "auto":
         accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None

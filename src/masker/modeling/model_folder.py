@@ -43,11 +43,7 @@ class ModelFolder:
 
 
 def check_output(path: str | Path) -> Path:
-    """Refuse an output folder that is not empty.
-
-    Raises:
-        ConfigError: Says to choose another folder or remove this one.
-    """
+    """Refuse an output folder that is not empty."""
     folder = Path(path).expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"output '{folder}' already exists; choose another folder or remove this one first")
@@ -65,11 +61,6 @@ def save_folder(
         tokenizer: Its tokenizer.
         content: Our two files.
         overwrite: Replace a model folder of that name once the new one is whole.
-
-    Raises:
-        ConfigError: When the folder exists and may not be overwritten, or cannot be written. Nothing is left behind
-            then, and an existing folder stays.
-        ModelError: When the folder to overwrite is not a model of ours.
     """
     from safetensors import SafetensorError
 
@@ -94,11 +85,7 @@ def save_folder(
 
 
 def update_folder(path: str | Path, content: ModelFolder) -> Path:
-    """Replace our two files of a model folder, both or neither; the native files stay.
-
-    Raises:
-        ConfigError: When they cannot be written; the folder is unchanged then.
-    """
+    """Replace our two files of a model folder, both or neither; the native files stay."""
     folder = Path(path).expanduser()
     name = f"masker.{secrets.token_hex(6)}.safetensors"
     try:
@@ -119,11 +106,7 @@ def _manifest_text(manifest: dict[str, Any]) -> str:
 
 
 def copy_folder(source: str | Path, path: str | Path) -> Path:
-    """Copy a model folder, whole or not at all.
-
-    Raises:
-        ConfigError: When the target exists or cannot be written.
-    """
+    """Copy a model folder, whole or not at all."""
     folder = check_output(path)
     try:
         with atomic_folder(folder) as temporary:
@@ -136,11 +119,7 @@ def copy_folder(source: str | Path, path: str | Path) -> Path:
 
 
 def check_folder(path: str | Path) -> Path:
-    """Check that ``path`` is a model folder of ours and holds nothing that could run code.
-
-    Raises:
-        ModelError: When it is missing, not ours, or contains a pickle.
-    """
+    """Check that ``path`` is a model folder of ours and holds nothing that could run code."""
     folder = Path(path).expanduser()
     if not folder.is_dir():
         raise ModelError(f"there is no model folder '{path}'; train one with 'masker train DATA --output {path}'")
@@ -157,11 +136,7 @@ def check_folder(path: str | Path) -> Path:
 
 
 def load_manifest(path: str | Path) -> ModelFolder:
-    """Read the two files of ours.
-
-    Raises:
-        ModelError: When the folder is not ours, unsafe, damaged, or written by a newer version.
-    """
+    """Read the two files of ours."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
