@@ -19,10 +19,7 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """A table from names to entries, filled when it is first read.
 
-    Args:
-        what: What an entry is, for error messages: ``score``.
-        built_in: The module or package whose import registers the built-in entries.
-        group: The entry-point group that plug-ins use.
+    Importing the module ``built_in`` registers the built-in entries, loading the entry points of ``group`` the others.
     """
 
     def __init__(self, what: str, built_in: str, group: str) -> None:

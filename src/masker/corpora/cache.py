@@ -24,11 +24,7 @@ def corpora_folder() -> Path:
 
 
 def cached_record(name: str) -> dict[str, Any] | None:
-    """The record of a cached corpus, or ``None`` unless the cache has all of it.
-
-    Returns:
-        ``{"origin": str, "files": {split: {"sha256": str, "rows": int}}}``
-    """
+    """``{"origin": str, "files": {split: {"sha256": str, "rows": int}}}``; ``None`` unless the cache has all files."""
     try:
         record = json.loads(_record_file(name).read_text(encoding="utf-8"))
         files = {split: {"sha256": str(f["sha256"]), "rows": int(f["rows"])} for split, f in record["files"].items()}

@@ -49,10 +49,9 @@ def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, r
             f"{source}: {problem}; its columns are: {list_names(names)}; pass --{role}-column with one of them"
         )
 
-    pair_named, label_named = bool(settings.text_pair_column), bool(settings.label_column)
     text = find("text", settings.text_column, TEXT_COLUMNS, required=True)
-    pair = find("pair", settings.text_pair_column, PAIR_COLUMNS, required=pair_named, taken=(text,))
-    needs_label = label_named if require_labels is None else require_labels
+    pair = find("pair", settings.text_pair_column, PAIR_COLUMNS, required=bool(settings.text_pair_column), taken=[text])
+    needs_label = bool(settings.label_column) if require_labels is None else require_labels
     label = find("label", settings.label_column, LABEL_COLUMNS, required=needs_label, taken=(text, pair))
     return Columns(str(text), pair, label)
 

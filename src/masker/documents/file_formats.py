@@ -35,13 +35,7 @@ def table_format(path: Path) -> str | None:
 
 
 def read_file(path: Path, encoding: str, choose: ChooseColumns) -> Iterator[Record]:
-    """Yield the records of a file in any known format.
-
-    Args:
-        path: An existing file.
-        encoding: Of a text file.
-        choose: Picks the columns to read, in formats that can skip the others (Parquet).
-    """
+    """Yield the records of an existing file; only formats that can skip columns (Parquet) use ``choose``."""
     ending = table_format(path)
     if ending is None:
         raise DataError(

@@ -48,9 +48,7 @@ def matching_records(
 ) -> Iterator[Record]:
     """Yield the records that have one of the wanted values in every column of ``where``.
 
-    Raises:
-        DataError: If the source lacks a column.
-        NoRowsError: At its end, if no record matched or, with ``every_value``, a value never occurred.
+    If none matched or, with ``every_value``, a value never occurred, raise NoRowsError at the end.
     """
     tests: list[tuple[str, str, set[str]]] = []
     seen: dict[str, set[str]] = {wanted: set() for wanted in where}

@@ -47,20 +47,13 @@ def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()
 
 
 def select_keywords(
-    source: str,
-    scores: Scores,
-    count: int,
-    tokenizer: Any,
-    *,
-    excluded: Iterable[int] = (),
+    source: str, scores: Scores, count: int, tokenizer: Any, *, excluded: Iterable[int] = ()
 ) -> KeywordSet:
     """Select K keywords from (V,) scores, or class-balanced from (C, V) scores."""
-    token_ids = top_tokens_by_class(np.atleast_2d(scores), count, excluded)
-    best = scores.max(axis=0) if scores.ndim == 2 else scores
-    token_ids.sort(key=lambda token_id: (-best[token_id], token_id))
-    keywords = tuple(
-        Keyword(token_word(tokenizer, token_id), (token_id,), float(best[token_id])) for token_id in token_ids
-    )
+    scores = np.atleast_2d(scores)
+    best = scores.max(axis=0)
+    ranked = sorted(top_tokens_by_class(scores, count, excluded), key=lambda token: (-best[token], token))
+    keywords = tuple(Keyword(token_word(tokenizer, token), (token,), float(best[token])) for token in ranked)
     return KeywordSet(source, keywords, len(best))
 
 

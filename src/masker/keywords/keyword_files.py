@@ -81,7 +81,6 @@ def _check_saved(saved: KeywordSet, tokenizer: Any) -> KeywordSet:
 
 
 def _spelled(tokenizer: Any, token_ids: tuple[int, ...]) -> str:
-    """The word that ``token_ids`` spell in this tokenizer."""
     if len(token_ids) == 1:
         return token_word(tokenizer, token_ids[0])
     return str(tokenizer.decode(list(token_ids))).strip()

@@ -53,14 +53,9 @@ def check_output(path: str | Path) -> Path:
 def save_folder(
     path: str | Path, native: Any, tokenizer: Any, content: ModelFolder, *, overwrite: bool = False
 ) -> Path:
-    """Write a model folder, whole or not at all.
+    """Write a model folder, whole or not at all: what transformers saves of ``native`` and its tokenizer, and ours.
 
-    Args:
-        path: The folder.
-        native: What transformers saves.
-        tokenizer: Its tokenizer.
-        content: Our two files.
-        overwrite: Replace a model folder of that name once the new one is whole.
+    ``overwrite`` replaces a model folder of that name once the new one is whole; no other folder is ever deleted.
     """
     from safetensors import SafetensorError
 
@@ -149,14 +144,11 @@ def load_manifest(path: str | Path) -> ModelFolder:
             raise ValueError(f"tensors: '{file}' is not a file of the folder")
         tensors = load_file(folder / file)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-        raise ModelError(f"model folder '{path}' is damaged ({_reason(error)}); restore or retrain it") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise ModelError(f"model folder '{path}' is damaged ({reason}); restore or retrain it") from None
     if version > FORMAT:
         raise ModelError(f"model folder '{path}' was written by a newer masker (format {version}); upgrade masker")
     return ModelFolder(manifest, tensors)
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:160]
 
 
 def _is_pickle(file: Path) -> bool:
@@ -170,10 +162,10 @@ def _is_pickle(file: Path) -> bool:
         return False
     if len(start) >= 2 and start[0] == 0x80 and start[1] <= 5:
         return True
-    if start[:4] == b"PK\x03\x04":
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return any(name.endswith(".pkl") for name in archive.namelist())
-        except zipfile.BadZipFile:
-            return False
-    return False
+    if start[:4] != b"PK\x03\x04":
+        return False
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return any(name.endswith(".pkl") for name in archive.namelist())
+    except zipfile.BadZipFile:
+        return False
