@@ -24,11 +24,7 @@ def merge_layer(into: Layer, new: Layer, *, unset: bool = False) -> None:
 
 
 def read_config_file(path: Path, sections: Sequence[str]) -> Layer:
-    """The content of a YAML or JSON file.
-
-    Raises:
-        ConfigError: When it is missing, unreadable, or not made of sections.
-    """
+    """The content of a YAML or JSON file."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -45,11 +41,7 @@ def read_config_file(path: Path, sections: Sequence[str]) -> Layer:
 
 
 def parse_override(override: str) -> Layer:
-    """The layer of one ``section.key=value``; the value is parsed as YAML.
-
-    Raises:
-        ConfigError: When it does not have that form.
-    """
+    """The layer of one ``section.key=value``; the value is parsed as YAML."""
     name, equals, raw = override.partition("=")
     section, dot, key = name.strip().partition(".")
     if not equals or not dot or not key:

@@ -77,11 +77,7 @@ def barrier() -> None:
 
 
 def first_only(work: Callable[[], T]) -> T:
-    """Run ``work`` in the first process and broadcast its JSON-ready result.
-
-    Raises:
-        MaskerError: In the other processes, if the first one failed; carries its message.
-    """
+    """Run ``work`` in the first process and broadcast its JSON-ready result; if it fails, it fails in all processes."""
     if world_size() == 1:
         return work()
     outcome: dict[str, Any] | None = None
@@ -99,19 +95,14 @@ def first_only(work: Callable[[], T]) -> T:
 
 
 def together(work: Callable[[], T]) -> T:
-    """Run ``work`` in every process; if it fails in one, it fails in all. ``work`` must not make collective calls.
-
-    Raises:
-        MaskerError: In processes whose own work succeeded; names a process that failed and its error.
-    """
+    """Run ``work`` in every process; if it fails in one, it fails in all. ``work`` must not make collective calls."""
     if world_size() == 1:
         return work()
     import torch
 
     failure: Exception | None = None
-    result: list[T] = []
     try:
-        result.append(work())
+        result = work()
     except Exception as error:
         failure = error
     failed = torch.zeros(world_size())
@@ -123,7 +114,7 @@ def together(work: Callable[[], T]) -> T:
         if failure is not None:
             raise failure
         raise MaskerError(f"process {culprit} of {world_size()}: {message}")
-    return result[0]
+    return result
 
 
 @contextmanager

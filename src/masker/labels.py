@@ -51,11 +51,7 @@ def as_number(label: object) -> float | None:
 
 
 def class_name(label: object) -> str:
-    """The class named by a label of any type, NumPy scalars included.
-
-    Raises:
-        DataError: If it names none.
-    """
+    """The class named by a label of any type, NumPy scalars included."""
     name = as_class_name(plain_label(label))
     if name is None:
         raise DataError(f"label {label!r} does not name a class; label the text or leave it out")
@@ -74,11 +70,7 @@ def label_type_of(labels: Sequence[object]) -> str:
 
 
 def class_indices(labels: Iterable[object], classes: Sequence[str]) -> npt.NDArray[np.int64]:
-    """(N,) index of each label in ``classes``.
-
-    Raises:
-        DataError: If a label is not one of the classes.
-    """
+    """(N,) index of each label in ``classes``."""
     import numpy as np
 
     index = {name: place for place, name in enumerate(classes)}

@@ -19,10 +19,7 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """A table from names to entries, filled when it is first read.
 
-    Args:
-        what: What an entry is, for error messages: ``score``.
-        built_in: The module or package whose import registers the built-in entries.
-        group: The entry-point group that plug-ins use.
+    Importing the module ``built_in`` registers the built-in entries, loading the entry points of ``group`` the others.
     """
 
     def __init__(self, what: str, built_in: str, group: str) -> None:
@@ -32,22 +29,14 @@ class Registry(Generic[T]):
         self._filled = False
 
     def add(self, name: str, entry: T) -> T:
-        """Register an entry.
-
-        Raises:
-            ConfigError: When the name is taken.
-        """
+        """Register an entry."""
         if name in self._entries and self._entries[name] is not entry:
             raise ConfigError(f"there are two entries for {self.what} '{name}'; rename one of them")
         self._entries[name] = entry
         return entry
 
     def get(self, name: str) -> T:
-        """The entry of that name.
-
-        Raises:
-            ConfigError: When there is none; names those there are.
-        """
+        """The entry of that name."""
         self._fill()
         if name not in self._entries:
             known = ", ".join(self._entries)

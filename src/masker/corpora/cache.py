@@ -24,11 +24,7 @@ def corpora_folder() -> Path:
 
 
 def cached_record(name: str) -> dict[str, Any] | None:
-    """The record of a cached corpus, or ``None`` unless the cache has all of it.
-
-    Returns:
-        ``{"origin": str, "files": {split: {"sha256": str, "rows": int}}}``
-    """
+    """``{"origin": str, "files": {split: {"sha256": str, "rows": int}}}``; ``None`` unless the cache has all files."""
     try:
         record = json.loads(_record_file(name).read_text(encoding="utf-8"))
         files = {split: {"sha256": str(f["sha256"]), "rows": int(f["rows"])} for split, f in record["files"].items()}
@@ -41,11 +37,7 @@ def cached_record(name: str) -> dict[str, Any] | None:
 
 
 def cached_file(name: str, split: str) -> Path:
-    """The file of one split, its checksum verified.
-
-    Raises:
-        DataError: If it is missing or damaged.
-    """
+    """The file of one split, its checksum verified."""
     record = cached_record(name)
     path = _file(name, split)
     if record is None or split not in record["files"]:
@@ -59,11 +51,7 @@ def cached_file(name: str, split: str) -> Path:
 
 
 def store_corpus(name: str, parts: Parts, origin: str) -> None:
-    """Write the splits of a corpus, shuffled, and their record.
-
-    Raises:
-        DataError: If the cache cannot be written.
-    """
+    """Write the splits of a corpus, shuffled, and their record."""
     files: dict[str, dict[str, Any]] = {}
     try:
         with ExitStack() as renames:

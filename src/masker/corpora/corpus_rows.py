@@ -20,11 +20,8 @@ def normalise(
 ) -> Iterator[CorpusRow]:
     """Rename columns and labels, and drop rows with a blank text or no usable label.
 
-    Args:
-        records: The rows of the source.
-        columns: Our column name -> the source's.
-        labels: The source's label, as a class name -> ours; rows with any other label are dropped. ``None`` keeps
-            the labels.
+    ``columns`` maps our names to the source's, ``labels`` the source's class names to ours; rows with any other label
+    are dropped. ``None`` keeps the labels.
     """
     for record in records:
         row = {ours: record[theirs] for ours, theirs in columns.items()}

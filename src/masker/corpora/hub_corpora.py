@@ -19,37 +19,23 @@ _INFERENCE |= {name: name for name in _INFERENCE.values()}
 
 @dataclass(frozen=True)
 class HubCorpus:
-    """A corpus on the hub.
-
-    Attributes:
-        id: The data set, ``owner/name``.
-        revision: The commit to read.
-        columns: Our column name -> the data set's.
-        splits: Our split -> the data set's splits that make it up.
-        files: The data set's split -> pattern of its files, if not all files are wanted.
-        labels: The data set's label, as a class name -> ours; ``None`` keeps the labels.
-        cut: There is no official split, so duplicate texts are dropped and the rest is split 70:30.
-        rows: Documents in each of our splits, if known beforehand.
-    """
+    """A corpus on the hub."""
 
     id: str
     revision: str
-    columns: dict[str, str]
+    columns: dict[str, str]  # our column -> the data set's
+    #: Our split -> the data set's splits that make it up.
     splits: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"train": ("train",), "test": ("test",)})
-    files: dict[str, str] | None = None
-    labels: dict[str, str] | None = None
-    cut: bool = False
-    rows: dict[str, int] | None = None
+    files: dict[str, str] | None = None  # the data set's split -> pattern of its files, if not all are wanted
+    labels: dict[str, str] | None = None  # the data set's class name -> ours; ``None`` keeps the labels
+    cut: bool = False  # without an official split, duplicate texts are dropped and the rest is split 70:30
+    rows: dict[str, int] | None = None  # documents in each of our splits, if known beforehand
 
     def __str__(self) -> str:
         return f"hub {self.id}@{self.revision[:8]}"
 
     def read(self) -> Parts:
-        """Download the corpus and convert its rows. Code that comes with a data set is never run.
-
-        Raises:
-            DataError: If the download fails, or the data set lacks a split or column.
-        """
+        """Download the corpus and convert its rows. Code that comes with a data set is never run."""
         import datasets
 
         # A cache folder of its own: datasets would fall back on any other cached revision, and its tables are not
@@ -79,9 +65,7 @@ class HubCorpus:
 
 HUB_CORPORA = {
     "20newsgroups": HubCorpus(
-        "SetFit/20_newsgroups",
-        "f1b91292074e7cfb69be58b642d583ec262f30ed",
-        {"text": "text", "label": "label_text"},
+        "SetFit/20_newsgroups", "f1b91292074e7cfb69be58b642d583ec262f30ed", {"text": "text", "label": "label_text"}
     ),
     "imdb": HubCorpus(
         "stanfordnlp/imdb",

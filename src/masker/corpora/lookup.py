@@ -27,22 +27,16 @@ _LOG = logging.getLogger("masker")
 class CorpusInfo:
     """A corpus that can be read by name.
 
-    Attributes:
-        name: What to type in place of a file.
-        splits: What may follow the name after a colon.
-        rows: Documents in each split, if known without reading them.
-        location: Where it would be read from now: ``MASKER_DATA``, ``cache`` (with its origin), the sources it would
-            be downloaded from, or what the user has to supply.
-        about: What it is.
-        terms: Licence or terms of use, as far as known.
+    ``location`` is where it would be read from now: ``MASKER_DATA``, ``cache`` (with its origin), the sources it would
+    be downloaded from, or what the user has to supply.
     """
 
     name: str
     splits: tuple[str, ...]
-    rows: dict[str, int] | None
+    rows: dict[str, int] | None  # documents in each split, if known without reading them
     location: str
     about: str = ""
-    terms: str = ""
+    terms: str = ""  # licence or terms of use, as far as known
 
 
 def list_corpora() -> list[CorpusInfo]:
@@ -52,11 +46,7 @@ def list_corpora() -> list[CorpusInfo]:
 
 
 def find_corpus(name: str) -> CorpusInfo:
-    """The corpus called ``name``.
-
-    Raises:
-        DataError: If there is none.
-    """
+    """The corpus called ``name``."""
     known = {info.name: info for info in list_corpora()}
     if name not in known:
         hint = did_you_mean(name, known)
@@ -68,15 +58,8 @@ def fetch_corpus(name: str, split: str | None = None, *, renew: bool = False) ->
     """The file of one split of a corpus, downloaded into the cache if needed.
 
     A corpus in the ``MASKER_DATA`` folder is read from there only: its splits may differ from those elsewhere, and
-    mixing them could test on training documents. For the same reason all splits are downloaded together.
-
-    Args:
-        name: A name from :func:`list_corpora`.
-        split: One of its splits; None means ``train``, or the only split.
-        renew: Download again even if the cache has it.
-
-    Raises:
-        DataError: If the corpus or split is unknown or unavailable, or its cached file is damaged.
+    mixing them could test on training documents. For the same reason all splits are downloaded together. A ``split`` of
+    None means ``train``, or the only split; ``renew`` downloads again even if the cache has the corpus.
     """
     info = find_corpus(name)
     wanted = split or (info.splits[0] if len(info.splits) == 1 else "train")
@@ -96,16 +79,7 @@ def fetch_corpus(name: str, split: str | None = None, *, renew: bool = False) ->
 
 
 def import_corpus(name: str, path: Path, *, renew: bool = True) -> None:
-    """Store a corpus in the cache from the file its authors publish.
-
-    Args:
-        name: amazon50 (``50EleReviews.json``) or finefood (``Reviews.csv``).
-        path: The file.
-        renew: Convert it again even if the cached copy came from this very file.
-
-    Raises:
-        DataError: If the corpus cannot be imported from a file, or the file has another format.
-    """
+    """Store a corpus in the cache from the file its authors publish; ``renew`` even if the cached copy came from it."""
     if name not in PUBLISHED_FORMATS:
         known = ", ".join(f"{corpus} ({published.file_name})" for corpus, published in PUBLISHED_FORMATS.items())
         raise DataError(f"corpus '{name}' cannot be imported from a file; these can: {known}")
@@ -123,11 +97,7 @@ def import_corpus(name: str, path: Path, *, renew: bool = True) -> None:
 
 
 def corpus_path_or_none(source: str) -> Path | None:
-    """The file of ``name`` or ``name:split``, or None if ``source`` does not name a corpus.
-
-    Raises:
-        DataError: As :func:`fetch_corpus`, if it does name one.
-    """
+    """The file of ``name`` or ``name:split``, or None if ``source`` does not name a corpus."""
     name, _, split = source.partition(":")
     if not any(info.name == name for info in list_corpora()):
         return None

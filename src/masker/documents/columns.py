@@ -33,11 +33,7 @@ class Columns(NamedTuple):
 
 
 def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, require_labels: bool | None) -> Columns:
-    """Choose the columns that the settings name, or else those with a usual name, ignoring case.
-
-    Raises:
-        DataError: If a required column is missing.
-    """
+    """Choose the columns that the settings name, or else those with a usual name, ignoring case."""
 
     def find(
         role: str, wanted: str | None, usual: Sequence[str], *, required: bool, taken: Sequence[str | None] = ()
@@ -53,10 +49,9 @@ def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, r
             f"{source}: {problem}; its columns are: {list_names(names)}; pass --{role}-column with one of them"
         )
 
-    pair_named, label_named = bool(settings.text_pair_column), bool(settings.label_column)
     text = find("text", settings.text_column, TEXT_COLUMNS, required=True)
-    pair = find("pair", settings.text_pair_column, PAIR_COLUMNS, required=pair_named, taken=(text,))
-    needs_label = label_named if require_labels is None else require_labels
+    pair = find("pair", settings.text_pair_column, PAIR_COLUMNS, required=bool(settings.text_pair_column), taken=[text])
+    needs_label = bool(settings.label_column) if require_labels is None else require_labels
     label = find("label", settings.label_column, LABEL_COLUMNS, required=needs_label, taken=(text, pair))
     return Columns(str(text), pair, label)
 

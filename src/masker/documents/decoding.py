@@ -22,11 +22,7 @@ def open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:
 
 
 def as_text_stream(raw: Any, encoding: str) -> io.TextIOWrapper:
-    """A text stream over a byte stream; a UTF-8 byte order mark is dropped.
-
-    Raises:
-        DataError: If Python does not know the encoding.
-    """
+    """A text stream over a byte stream; a UTF-8 byte order mark is dropped."""
     try:
         is_utf8 = codecs.lookup(encoding).name == "utf-8"
         # newline="" preserves line ends inside quoted CSV cells and still splits at \n, \r\n and \r.
@@ -36,11 +32,7 @@ def as_text_stream(raw: Any, encoding: str) -> io.TextIOWrapper:
 
 
 def bounded_lines(text: IO[str], name: str) -> Iterator[str]:
-    """Yield lines without ever holding more than :data:`MAX_LINE` characters.
-
-    Raises:
-        DataError: At a longer line or a NUL byte.
-    """
+    """Yield lines without ever holding more than :data:`MAX_LINE` characters."""
     number = 0
     while line := text.readline(MAX_LINE + 1):
         number += 1

@@ -14,21 +14,13 @@ from masker.labels import as_number
 
 @dataclass(frozen=True)
 class Documents:
-    """A set of documents in memory.
-
-    Attributes:
-        texts: One text per document.
-        pairs: The second text of each document (such as the hypothesis to a premise), or None for single texts.
-        labels: Class names, numbers for regression, or None if there are no labels.
-        name: Where the documents came from, for messages and provenance.
-        skipped: How many invalid rows of the source were left out.
-    """
+    """A set of documents in memory."""
 
     texts: list[str]
-    pairs: list[str] | None
-    labels: list[str] | list[float] | None
-    name: str
-    skipped: int = 0
+    pairs: list[str] | None  # second texts, such as the hypothesis to a premise
+    labels: list[str] | list[float] | None  # class names, or numbers for regression
+    name: str  # the source, for messages and provenance
+    skipped: int = 0  # invalid rows of the source that were left out
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -60,11 +52,7 @@ class Documents:
 
 
 def check_classes(documents: Documents) -> None:
-    """Refuse labels that no classifier can be trained on.
-
-    Raises:
-        DataError: If there are no class labels, only one class, or the labels look like regression targets.
-    """
+    """Refuse labels that no classifier can be trained on."""
     classes = documents.class_names
     if not classes:
         raise DataError(f"{documents.name}: has no class labels; pass --label-column with the column that has them")

@@ -17,19 +17,12 @@ _TEXTS_AT_A_TIME = 1024
 
 @dataclass(frozen=True)
 class Encoded:
-    """Encoded documents, special tokens included, without padding.
-
-    Attributes:
-        input_ids: One array per row.
-        token_type_ids: One array per row, if the tokenizer has token types.
-        labels: Class index or regression target of each row, or ``None``.
-        document: The document each row belongs to; without windows every document is one row.
-    """
+    """Encoded documents, special tokens included, without padding."""
 
     input_ids: list[Ids]
-    token_type_ids: list[Ids] | None
-    labels: npt.NDArray[Any] | None
-    document: Ids
+    token_type_ids: list[Ids] | None  # if the tokenizer has token types
+    labels: npt.NDArray[Any] | None  # class index or regression target of each row
+    document: Ids  # the document each row belongs to; without windows every document is one row
 
     def __len__(self) -> int:
         return len(self.input_ids)
@@ -67,16 +60,10 @@ def encode(
     labels: npt.NDArray[Any] | None = None,
     window_overlap: float | None = None,
 ) -> Encoded:
-    """Tokenize documents.
+    """Tokenize documents with a fast tokenizer into rows of at most ``max_length`` tokens, special ones included.
 
-    Args:
-        tokenizer: A fast tokenizer of transformers.
-        texts: The documents, or the first text of each pair.
-        pairs: The second text of each pair, or ``None``.
-        max_length: The longest row, special tokens included.
-        labels: One per document; each window gets its document's label.
-        window_overlap: Cut long documents into windows, each of which repeats this share of the one before; ``None``
-            truncates them.
+    ``window_overlap`` cuts long documents into windows, each of which repeats this share of the one before and gets the
+    document's label; ``None`` truncates them.
     """
     stride = 0
     if window_overlap is not None:
@@ -103,15 +90,13 @@ def encode(
     return Encoded(ids, types if has_types else None, None if labels is None else labels[of_row], of_row)
 
 
-def _set_truncation(tokenizer: Any, max_length: int | None, stride: int) -> None:
-    """Make the tokenizer truncate at ``max_length`` (``None``: never) and not pad."""
+def _set_truncation(tokenizer: Any, max_length: int, stride: int) -> None:
     from transformers.tokenization_utils_base import TruncationStrategy
     from transformers.utils import PaddingStrategy
 
-    cut = TruncationStrategy.DO_NOT_TRUNCATE if max_length is None else TruncationStrategy.LONGEST_FIRST
     tokenizer.set_truncation_and_padding(
         padding_strategy=PaddingStrategy.DO_NOT_PAD,
-        truncation_strategy=cut,
+        truncation_strategy=TruncationStrategy.LONGEST_FIRST,
         max_length=max_length,
         stride=stride,
         pad_to_multiple_of=None,

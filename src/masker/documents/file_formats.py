@@ -35,16 +35,7 @@ def table_format(path: Path) -> str | None:
 
 
 def read_file(path: Path, encoding: str, choose: ChooseColumns) -> Iterator[Record]:
-    """Yield the records of a file in any known format.
-
-    Args:
-        path: An existing file.
-        encoding: Of a text file.
-        choose: Picks the columns to read, in formats that can skip the others (Parquet).
-
-    Raises:
-        DataError: At once if the format is unknown, and while reading if the file is damaged.
-    """
+    """Yield the records of an existing file; only formats that can skip columns (Parquet) use ``choose``."""
     ending = table_format(path)
     if ending is None:
         raise DataError(
@@ -55,11 +46,7 @@ def read_file(path: Path, encoding: str, choose: ChooseColumns) -> Iterator[Reco
 
 
 def read_stdin(encoding: str, name: str) -> Iterator[Record]:
-    """Yield the records of standard input: JSON Lines, or one text per line.
-
-    Raises:
-        DataError: If it looks like a table with a header, or is invalid.
-    """
+    """Yield the records of standard input: JSON Lines, or one text per line."""
     text = decoding.as_text_stream(sys.stdin.buffer, encoding)
     try:
         with decoding.decoding_errors(name, encoding):

@@ -12,11 +12,7 @@ _Where = Mapping[str, Sequence[str]]
 
 
 def parse_where(conditions: Iterable[str]) -> dict[str, list[str]] | None:
-    """Parse ``["genre=telephone,letters"]`` into ``{"genre": ["telephone", "letters"]}``; no conditions give None.
-
-    Raises:
-        ConfigError: If a condition is malformed.
-    """
+    """Parse ``["genre=telephone,letters"]`` into ``{"genre": ["telephone", "letters"]}``; no conditions give None."""
     where: dict[str, list[str]] = {}
     for condition in conditions:
         column, equals, values = condition.partition("=")
@@ -34,11 +30,7 @@ def describe_where(where: _Where | None) -> str:
 
 
 def columns_to_filter(names: Sequence[str], where: _Where, source: str) -> list[str]:
-    """The columns that a filter refers to, in its order, ignoring case.
-
-    Raises:
-        DataError: If the source lacks one of them.
-    """
+    """The columns that a filter refers to, in its order, ignoring case."""
     columns = []
     for wanted in where:
         column = match_column(names, wanted)
@@ -56,9 +48,7 @@ def matching_records(
 ) -> Iterator[Record]:
     """Yield the records that have one of the wanted values in every column of ``where``.
 
-    Raises:
-        DataError: If the source lacks a column.
-        NoRowsError: At its end, if no record matched or, with ``every_value``, a value never occurred.
+    If none matched or, with ``every_value``, a value never occurred, raise NoRowsError at the end.
     """
     tests: list[tuple[str, str, set[str]]] = []
     seen: dict[str, set[str]] = {wanted: set() for wanted in where}

@@ -17,13 +17,7 @@ _SAVED = ("dataset_info.json", "state.json", "dataset_dict.json")
 def folder_records(folder: str, split: str | None, choose: ChooseColumns) -> Iterator[Record]:
     """Yield the records of a folder, either written by ``save_to_disk`` or holding data files.
 
-    Args:
-        folder: An existing folder.
-        split: The split to read; None means ``train``, or the only split.
-        choose: Picks the columns to read.
-
-    Raises:
-        DataError: If the folder has no data or no such split, or cannot be read.
+    A ``split`` of None means ``train``, or the only split.
     """
     import datasets
 
@@ -43,16 +37,8 @@ def folder_records(folder: str, split: str | None, choose: ChooseColumns) -> Ite
 def hub_records(name: str, split: str | None, choose: ChooseColumns, hint: str = "") -> Iterator[Record]:
     """Yield the records of a hub data set, or of its copy in the ``datasets`` cache.
 
-    Code that comes with a data set is never run.
-
-    Args:
-        name: The id, ``owner/name`` or ``name``.
-        split: The split to read; None means ``train``, or the only split.
-        choose: Picks the columns to read.
-        hint: Appended to the error if there is no such data set.
-
-    Raises:
-        DataError: If the data set cannot be reached or has no such split.
+    Code that comes with a data set is never run. A ``split`` of None means ``train``, or the only split; ``hint`` is
+    appended to the error if there is no such data set.
     """
     import datasets
 

@@ -30,12 +30,7 @@ class Row(NamedTuple):
 
 
 def records_to_rows(records: Iterable[Record], find: Callable[[Sequence[str]], Columns], source: str) -> Iterator[Row]:
-    """Turn records into rows; ``find`` chooses the columns, given those of the first record.
-
-    Raises:
-        DataError: If a cell is not a text, or a second text appears after the first row.
-        NoRowsError: If there are no records.
-    """
+    """Turn records into rows; ``find`` chooses the columns, given those of the first record."""
     columns: Columns | None = None
     names: set[str] = set()
     for line, record in records:
@@ -63,18 +58,9 @@ def collect_documents(
     """Collect rows into documents, refusing invalid ones or, with ``settings.skip_invalid``, leaving them out.
 
     A row is invalid if its text or second text is blank, or if a required label is missing or unusable. Reading stops
-    after ``settings.limit`` valid rows.
-
-    Args:
-        rows: The rows, usually from :func:`masker.documents.stream_rows`.
-        settings: ``limit`` and ``skip_invalid`` are used.
-        name: The source's name in messages.
-        require_labels: Whether every row needs a label; ``None``: if any row has one. If False, labels are kept only
-            if every row has a usable one.
-        numeric_labels: Labels are finite numbers (regression), not class names.
-
-    Raises:
-        DataError: If a row is invalid and must not be skipped, or no valid row is left.
+    after ``settings.limit`` valid rows. ``require_labels`` says whether every row needs a label; ``None``: if any row
+    has one. If False, labels are kept only if every row has a usable one. ``numeric_labels`` are finite numbers
+    (regression), not class names.
     """
     kept: list[Row] = []
     blank: list[int] = []

@@ -24,18 +24,7 @@ _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 def read_documents(
     source: str | Path, settings: DataSettings, *, require_labels: bool | None, numeric_labels: bool = False
 ) -> Documents:
-    """Read a whole source into memory and validate it.
-
-    Args:
-        source: As for :func:`stream_rows`.
-        settings: Columns, encoding, ``where``, ``limit`` (of valid rows) and ``skip_invalid``.
-        require_labels: Whether every document needs a label; ``None``: if any has one. If False, labels are kept only
-            if all rows have one.
-        numeric_labels: Labels are numbers (regression), not class names.
-
-    Raises:
-        DataError: If the source cannot be read or a row is invalid.
-    """
+    """Read a whole source into memory and validate it; see :func:`stream_rows` and :func:`collect_documents`."""
     rows = stream_rows(source, settings, require_labels=require_labels)
     name = _display_name(source) + describe_where(settings.where)
     return collect_documents(rows, settings, name=name, require_labels=require_labels, numeric_labels=numeric_labels)
@@ -49,13 +38,10 @@ def stream_rows(
     Args:
         source: A file; ``-`` for standard input (JSON Lines or one text per line); a corpus as ``name`` or
             ``name:split``; a folder or hub id, also with ``:split``. A file takes precedence over a corpus of the same
-            name, and a corpus over a folder (write ``./name`` for the folder).
-        settings: The columns, the encoding and ``where``.
+            name, and a corpus over a folder (write ``./name`` for the folder). A missing file is refused at once, a
+            damaged or unreachable source while reading.
         require_labels: Whether a missing label column is an error; ``None``: if the settings name it.
         every_value: Whether each value of ``where`` must occur; one file of many may lack some.
-
-    Raises:
-        DataError: At once if there is no such file; while reading if the source is damaged or unreachable.
     """
     name, where = _display_name(source), settings.where or {}
     find = partial(find_columns, source=name, settings=settings, require_labels=require_labels)

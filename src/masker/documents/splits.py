@@ -17,15 +17,8 @@ def validation_split(
     """Split row numbers into training and validation rows.
 
     Classes are stratified, and each keeps at least one training document, so if no class has two, the validation part
-    is empty. Numeric labels are split at random. Apart from that, two rows suffice for a validation part of one.
-
-    Args:
-        labels: One class name or number per row.
-        fraction: The share of validation rows, strictly between 0 and 1.
-        seed: The same seed gives the same split.
-
-    Returns:
-        Training and validation row numbers, both ascending.
+    is empty. Numeric labels are split at random. Apart from that, two rows suffice for a validation part of one. Both
+    parts are ascending.
     """
     if not 0.0 < fraction < 1.0:
         raise ConfigError(f"data.validation_fraction: must lie strictly between 0 and 1; got {fraction!r}")
@@ -44,9 +37,7 @@ def in_distribution_classes(class_names: Iterable[str], ratio: float, seed: int)
     """Draw the in-distribution classes: ``ratio * C`` of them, rounded down, but at least two.
 
     So 10, 25 and 50 % of the 50 Amazon classes are 5, 12 and 25, as in the paper and in the experiments that set this
-    protocol (Shu et al. 2017).
-
-    The draw depends only on the set of names, the ratio and the seed, so it is the same for training and test data.
+    protocol (Shu et al. 2017). The draw is the same for training and test data if both have the same classes.
     """
     if not 0.0 < ratio <= 1.0:
         raise ConfigError(f"ratio of in-distribution classes: must be above 0 and at most 1; got {ratio!r}")
@@ -67,16 +58,9 @@ class DetectionSplit(NamedTuple):
 
 
 def detection_split(train: Documents, test: Documents, ratio: float, seed: int) -> DetectionSplit:
-    """Split a corpus as the paper does: train and test on some classes, and detect the others.
+    """Split a corpus as the paper does: train and test on some classes of ``train``, and detect the others.
 
-    Args:
-        train: The training documents; the classes are drawn from theirs.
-        test: The test documents; those of left-out classes become ``unseen``.
-        ratio: The share of in-distribution classes; the paper uses 0.1, 0.25 and 0.5.
-        seed: Of the draw of classes; it differs between the paper's trials.
-
-    Raises:
-        DataError: If no test document belongs to an in-distribution class.
+    The paper's shares of in-distribution classes are 0.1, 0.25 and 0.5; the seed differs between its trials.
     """
     inside = set(in_distribution_classes(train.class_names, ratio, seed))
     train_labels, test_labels = train.labels or [], test.labels or []
@@ -105,8 +89,7 @@ def _shares(sizes: list[int], fraction: float) -> list[int]:
     total = sum(sizes)
     target = max(1, round(fraction * total)) if total >= 2 else 0
     counts = [min(int(fraction * size), size - 1) for size in sizes]
-    by_remainder = sorted(range(len(sizes)), key=lambda i: (counts[i] - fraction * sizes[i], i))
-    for i in by_remainder:
+    for i in sorted(range(len(sizes)), key=lambda i: (counts[i] - fraction * sizes[i], i)):
         if sum(counts) >= target:
             break
         if counts[i] < sizes[i] - 1:

@@ -11,11 +11,7 @@ Text = str | tuple[str, str]
 
 
 def split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
-    """Separate (text, text_pair) tuples into texts and second texts; plain strings have no second texts.
-
-    Raises:
-        DataError: If ``texts`` is a single string, or not all items are of the same kind.
-    """
+    """Separate (text, text_pair) tuples into texts and second texts; plain strings have no second texts."""
     if isinstance(texts, str):
         raise DataError("texts must be a list of strings; got a single string; put it into a list")
     items = list(texts)

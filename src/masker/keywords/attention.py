@@ -85,6 +85,3 @@ class AttentionScheme(KeywordScheme):
 
     def scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
         return evidence.attention.attention_scores()
-
-
-ATTENTION = AttentionScheme()

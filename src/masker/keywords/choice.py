@@ -15,11 +15,7 @@ from masker.keywords.scheme import Scores
 
 
 def top_tokens(scores: Scores, count: int, excluded: Iterable[int] = ()) -> list[int]:
-    """The ``count`` tokens with the highest (V,) scores; ties go to the lower token id.
-
-    Raises:
-        ConfigError: When there are fewer than ``count`` candidates.
-    """
+    """The ``count`` tokens with the highest (V,) scores; ties go to the lower token id."""
     return top_tokens_by_class(scores[None, :], count, excluded)
 
 
@@ -28,9 +24,6 @@ def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()
 
     Classes take turns, each picking its best token not picked before, until there are K. So the set has K *different*
     tokens, K/C from each class (one more from the first classes if C does not divide K).
-
-    Raises:
-        ConfigError: When there are fewer than ``count`` candidates.
     """
     allowed: npt.NDArray[np.bool_] = np.asarray(np.isfinite(scores).any(axis=0))
     allowed[list(excluded)] = False
@@ -54,20 +47,13 @@ def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()
 
 
 def select_keywords(
-    source: str,
-    scores: Scores,
-    count: int,
-    tokenizer: Any,
-    *,
-    excluded: Iterable[int] = (),
+    source: str, scores: Scores, count: int, tokenizer: Any, *, excluded: Iterable[int] = ()
 ) -> KeywordSet:
     """Select K keywords from (V,) scores, or class-balanced from (C, V) scores."""
-    token_ids = top_tokens_by_class(np.atleast_2d(scores), count, excluded)
-    best = scores.max(axis=0) if scores.ndim == 2 else scores
-    token_ids.sort(key=lambda token_id: (-best[token_id], token_id))
-    keywords = tuple(
-        Keyword(token_word(tokenizer, token_id), (token_id,), float(best[token_id])) for token_id in token_ids
-    )
+    scores = np.atleast_2d(scores)
+    best = scores.max(axis=0)
+    ranked = sorted(top_tokens_by_class(scores, count, excluded), key=lambda token: (-best[token], token))
+    keywords = tuple(Keyword(token_word(tokenizer, token), (token,), float(best[token])) for token in ranked)
     return KeywordSet(source, keywords, len(best))
 
 

@@ -23,15 +23,9 @@ _TOKENS_AT_ONCE = 1 << 20
 def class_token_counts(
     documents: Iterable[tuple[npt.NDArray[np.int64], int]], n_classes: int, vocabulary_size: int
 ) -> npt.NDArray[np.int64]:
-    """Count n_{t, X_c} in one pass.
+    """(C, V) counts n_{t, X_c} from (token ids without special tokens, class index) pairs, in one pass.
 
-    Args:
-        documents: (token ids without special tokens, class index) pairs; iterated once.
-        n_classes: C.
-        vocabulary_size: V.
-
-    Returns:
-        (C, V) counts. Memory does not grow with the corpus.
+    Memory does not grow with the corpus.
     """
     counts = np.zeros(n_classes * vocabulary_size, dtype=np.int64)
     cells: list[npt.NDArray[np.int64]] = []
@@ -55,14 +49,7 @@ def class_token_counts(
 
 
 def class_frequency_scores(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """tf(t, X_c) · idf(t, D) for every class and token.
-
-    Args:
-        counts: (C, V) of n_{t, X_c}.
-
-    Returns:
-        (C, V) scores; −inf for tokens absent from the corpus, which can never be keywords.
-    """
+    """(C, V) scores tf(t, X_c) · idf(t, D) from the counts n_{t, X_c}; −inf for tokens absent from the corpus."""
     largest = counts.max(axis=1, keepdims=True)  # (C, 1)
     # An empty class has no most frequent token: tf is 0.5 throughout, as for any token a class lacks.
     tf = 0.5 + 0.5 * counts / np.maximum(largest, 1)  # (C, V)
@@ -88,6 +75,3 @@ class FrequencyScheme(KeywordScheme):
 
     def scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
         return frequency_scores(evidence.counts)
-
-
-FREQUENCY = FrequencyScheme()

@@ -18,9 +18,6 @@ def read_keywords(path: str | Path, tokenizer: Any) -> KeywordSet:
 
     A saved set keeps its source and scores if its token ids spell the same words in this tokenizer; otherwise its
     words are tokenized again.
-
-    Raises:
-        ConfigError: When the file is missing, unreadable or empty, or the tokenizer does not know a word.
     """
     path = Path(path)
     try:
@@ -50,9 +47,6 @@ def keywords_from_words(words: Sequence[str], tokenizer: Any) -> KeywordSet:
     Each word matches as given, in lower case and capitalised, at the start of a text and after a space (byte-level and
     unigram tokenizers encode these differently). A word that the tokenizer splits into pieces is a phrase: it matches
     only where all its pieces stand together.
-
-    Raises:
-        ConfigError: When the list is empty or the tokenizer does not know a word.
     """
     keywords: list[Keyword] = []
     seen: set[tuple[int, ...]] = set()
@@ -87,7 +81,6 @@ def _check_saved(saved: KeywordSet, tokenizer: Any) -> KeywordSet:
 
 
 def _spelled(tokenizer: Any, token_ids: tuple[int, ...]) -> str:
-    """The word that ``token_ids`` spell in this tokenizer."""
     if len(token_ids) == 1:
         return token_word(tokenizer, token_ids[0])
     return str(tokenizer.decode(list(token_ids))).strip()

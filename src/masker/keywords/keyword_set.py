@@ -28,16 +28,10 @@ class Keyword:
 
 @dataclass(frozen=True)
 class KeywordSet:
-    """A ranked set of keywords.
+    """A ranked set of keywords."""
 
-    Attributes:
-        source: The scheme that selected them, such as ``attention``, or ``user``.
-        keywords: Best first.
-        vocabulary_size: Size of the vocabulary that the token ids belong to.
-    """
-
-    source: str
-    keywords: tuple[Keyword, ...]
+    source: str  # the scheme that selected them, such as ``attention``, or ``user``
+    keywords: tuple[Keyword, ...]  # best first
     vocabulary_size: int
 
     def __len__(self) -> int:
@@ -107,11 +101,6 @@ class KeywordSet:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> KeywordSet:
-        """The inverse of :meth:`to_json`.
-
-        Raises:
-            ConfigError: When ``content`` is not a saved keyword set.
-        """
         try:
             size = int(content["vocabulary_size"])
             keywords = tuple(

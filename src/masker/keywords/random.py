@@ -14,13 +14,7 @@ def random_scores(counts: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.fl
     The probability of a token is proportional to its number of occurrences, as when masked language modelling masks
     random *words of the text*. (Tokens drawn uniformly from the vocabulary would hardly occur in any document.)
     The Gumbel-max trick turns the draw into a ranking: the K largest values of log n_t + Gumbel noise are the sample.
-
-    Args:
-        counts: (V,) or (C, V) occurrences.
-        seed: Determines the draw.
-
-    Returns:
-        (V,) scores; −inf for tokens absent from the corpus.
+    ``counts`` are (V,) or (C, V), the scores (V,), −inf for tokens absent from the corpus.
     """
     occurrences = counts.sum(axis=0) if counts.ndim == 2 else counts
     noise = np.random.default_rng(seed).gumbel(size=occurrences.shape)
@@ -35,10 +29,4 @@ class RandomScheme(KeywordScheme):
     whole_vocabulary = True
 
     def class_scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
-        return self.scores(evidence)[None]
-
-    def scores(self, evidence: Evidence) -> npt.NDArray[np.float64]:
-        return random_scores(evidence.counts, evidence.seed)
-
-
-RANDOM = RandomScheme()
+        return random_scores(evidence.counts, evidence.seed)[None]

@@ -13,13 +13,8 @@ def keyword_rates(
 ) -> dict[str, dict[str, float]]:
     """The percentage of a class's tokens (or words) that are keywords of each class.
 
-    Args:
-        counts: (T, V) occurrences of each token in the texts of T classes.
-        targets: Names of these classes.
-        keywords: Token ids of the keywords of each class.
-
-    Returns:
-        Class of the keywords -> class of the texts -> percent.
+    From the (T, V) occurrences of each token in the texts of the T classes ``targets``, and the token ids of each
+    class's keywords. Returns class of the keywords -> class of the texts -> percent.
     """
     return {
         source: {

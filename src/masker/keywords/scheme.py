@@ -25,15 +25,10 @@ class Evidence:
     """What a scheme may look at. Both properties are computed on first use, once.
 
     "Tokens" are whatever the caller counts: the tokenizer's tokens in training, whole words in an audit.
-
-    Attributes:
-        count_tokens: Counts the (C, V) occurrences of each token in the documents of each class.
-        read_attention: Reads the attention of a trained model; ``None`` if there is no such model.
-        seed: For schemes that draw at random.
     """
 
     count_tokens: Callable[[], Counts]
-    read_attention: Callable[[], AttentionScores] | None = None
+    read_attention: Callable[[], AttentionScores] | None = None  # ``None``: there is no trained model to read
     seed: int = 0
 
     @cached_property
@@ -43,32 +38,20 @@ class Evidence:
 
     @cached_property
     def attention(self) -> AttentionScores:
-        """The accumulated sums of Eq. 2.
-
-        Raises:
-            ConfigError: When there is no model whose attention could be read.
-        """
+        """The accumulated sums of Eq. 2."""
         if self.read_attention is None:
             raise ConfigError("attention keywords need a fine-tuned encoder to read; use --keywords frequency")
         return self.read_attention()
 
 
 class KeywordScheme(ABC):
-    """Scores tokens; the tokens with the highest scores become keywords.
+    """Scores tokens; the tokens with the highest scores become keywords."""
 
-    Attributes:
-        name: The value of ``--keywords``.
-        reads_attention: Whether it needs a fine-tuned classifier; training then starts with a vanilla stage.
-        compares_classes: Whether it needs at least two classes.
-        by_class: Whether its scores differ between classes, so that each class can have keywords of its own.
-        whole_vocabulary: Whether f_tok predicts over the whole vocabulary instead of the keyword vocabulary.
-    """
-
-    name: str
-    reads_attention: bool = False
-    compares_classes: bool = False
-    by_class: bool = True
-    whole_vocabulary: bool = False
+    name: str  # the value of ``--keywords``
+    reads_attention: bool = False  # needs a fine-tuned classifier: training starts with a vanilla stage
+    compares_classes: bool = False  # needs at least two classes
+    by_class: bool = True  # scores differ between classes, so that each class can have keywords of its own
+    whole_vocabulary: bool = False  # f_tok predicts over the whole vocabulary instead of the keyword vocabulary
 
     @abstractmethod
     def class_scores(self, evidence: Evidence) -> Scores:

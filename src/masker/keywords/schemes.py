@@ -4,13 +4,13 @@ A plug-in (entry-point group ``masker.keywords``) subclasses :class:`KeywordSche
 :data:`masker.registry.KEYWORD_SCHEMES`.
 """
 
-from masker.keywords.attention import ATTENTION
-from masker.keywords.frequency import FREQUENCY
-from masker.keywords.random import RANDOM
+from masker.keywords.attention import AttentionScheme
+from masker.keywords.frequency import FrequencyScheme
+from masker.keywords.random import RandomScheme
 from masker.keywords.scheme import Evidence, KeywordScheme
 from masker.registry import KEYWORD_SCHEMES
 
-for _scheme in (ATTENTION, FREQUENCY, RANDOM):
+for _scheme in (AttentionScheme(), FrequencyScheme(), RandomScheme()):
     KEYWORD_SCHEMES.add(_scheme.name, _scheme)
 
 __all__ = ["Evidence", "KeywordScheme"]

@@ -20,16 +20,12 @@ from masker.config import Head
 def classification_loss(
     doc_logits: torch.Tensor, labels: torch.Tensor, head: Head, class_weights: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """L_CE(f_doc(x), y) of each document.
+    """(B,) losses L_CE(f_doc(x), y).
 
     Args:
         doc_logits: (B, C) outputs of f_doc; (B, 1) for regression.
         labels: (B,) class indices, or scores for regression.
-        head: One of the three forms above.
         class_weights: (C,) factor per true class, with mean 1 over the training documents.
-
-    Returns:
-        (B,) losses.
     """
     if head == "regression":
         return (doc_logits[:, 0].float() - labels.float()).square()

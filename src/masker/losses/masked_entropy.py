@@ -18,13 +18,6 @@ import torch
 
 
 def entropy_loss(context_doc_logits: torch.Tensor) -> torch.Tensor:
-    """L_MER of each document.
-
-    Args:
-        context_doc_logits: (B, C) outputs of f_doc for the context-masked documents x^.
-
-    Returns:
-        (B,) divergences, 0 where the logits are all equal.
-    """
+    """(B,) divergences L_MER of the (B, C) outputs of f_doc for x^; 0 where the logits are all equal."""
     log_probabilities = context_doc_logits.float().log_softmax(dim=1)  # (B, C)
     return -math.log(context_doc_logits.shape[1]) - log_probabilities.mean(dim=1)

@@ -21,13 +21,8 @@ from masker.config import Head
 def product_of_experts(doc_logits: torch.Tensor, bias_logits: torch.Tensor, head: Head) -> torch.Tensor:
     """Logits of the ensemble, for :func:`masker.losses.document_loss.classification_loss`.
 
-    Args:
-        doc_logits: (B, C) outputs z of the debiased model.
-        bias_logits: (B, C) outputs w of the biased model; they receive no gradient.
-        head: ``multi-class`` or ``one-vs-rest``.
-
-    Returns:
-        (B, C) logits: normalised log-probabilities for ``multi-class``, log-odds for ``one-vs-rest``.
+    From the (B, C) outputs z of the debiased model and w of the biased one, which receive no gradient: normalised
+    log-probabilities for ``multi-class``, log-odds for ``one-vs-rest``.
     """
     logits, bias = doc_logits.float(), bias_logits.detach().float()
     if head == "one-vs-rest":

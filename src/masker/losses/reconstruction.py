@@ -22,7 +22,7 @@ def reconstruction_loss(
     n_documents: int,
     reduction: Literal["sum", "mean"] = "sum",
 ) -> torch.Tensor:
-    """L_MKR of each document.
+    """(B,) losses L_MKR, 0 for documents without a masked keyword (never NaN).
 
     Args:
         token_logits: (M, K) outputs of f_tok at the M masked positions of the batch only.
@@ -30,9 +30,6 @@ def reconstruction_loss(
         document_of_position: (M,) document of each masked position.
         n_documents: B.
         reduction: ``sum`` over a document's masked positions, as in the paper, or ``mean``.
-
-    Returns:
-        (B,) losses, 0 for documents without a masked keyword (never NaN).
     """
     losses = functional.cross_entropy(token_logits.float(), keyword_labels, reduction="none")  # (M,)
     total = losses.new_zeros(n_documents).index_add(0, document_of_position, losses)

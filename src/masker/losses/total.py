@@ -18,14 +18,9 @@ def total_loss(
     lambda_mkr: float,
     lambda_mer: float,
 ) -> torch.Tensor:
-    """L_total of each document.
+    """(B,) losses L_total; a term that is off is ``None``.
 
-    Args:
-        classification: (B,) L_CE.
-        keyword_term: (B,) L_MKR, or L_CE(f_doc(x~), y) in the augmentation ablation; ``None`` if off.
-        entropy_term: (B,) L_MER; ``None`` if off.
-        lambda_mkr: Weight of the keyword term.
-        lambda_mer: Weight of the entropy term.
+    The keyword term is L_MKR or, in the augmentation ablation, L_CE(f_doc(x~), y); the entropy term is L_MER.
     """
     total = classification
     if keyword_term is not None:

@@ -18,7 +18,7 @@ import torch
 
 from masker.keywords import KeywordSet
 from masker.masking.draws import document_draws
-from masker.masking.views import drop_tokens, mask_context, mask_keywords
+from masker.masking.views import Flags, Ids, drop_tokens, mask_context, mask_keywords
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,8 @@ class Views:
 class Collator:
     """Pads encoded documents to the longest of the batch and, in training, adds their masked views.
 
-    Args:
-        pad_id: Vocabulary id of the padding token.
-        special_ids: Ids that are not content.
-        views: The views to add; ``None`` gives the documents alone.
-        bias_logits: (N, C) outputs of a biased model for all documents; a batch gets those of its own.
+    ``special_ids`` are not content. ``bias_logits`` are the (N, C) outputs of a biased model for all documents; a batch
+    gets those of its own.
     """
 
     def __init__(
@@ -75,13 +72,13 @@ class Collator:
             extra["labels"] = labels.astype(np.float32) if labels.dtype.kind == "f" else labels
         return {name: torch.from_numpy(array) for name, array in {**batch, **extra}.items()}
 
-    def content(self, input_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def content(self, input_ids: Ids) -> Flags:
         """(…, T) true at content tokens, false at special and padding tokens."""
         return ~np.isin(input_ids, self.special_ids)
 
     def _with_views(
-        self, views: Views, batch: dict[str, npt.NDArray[np.int64]], rows: npt.NDArray[np.int64]
-    ) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, npt.NDArray[Any]]]:
+        self, views: Views, batch: dict[str, Ids], rows: Ids
+    ) -> tuple[dict[str, Ids], dict[str, npt.NDArray[Any]]]:
         input_ids = batch["input_ids"]
         n_documents, width = input_ids.shape
         content = self.content(input_ids) & batch["attention_mask"].astype(bool)
@@ -123,9 +120,7 @@ class Collator:
         )
         return stacked, extra
 
-    def _dropped_context(
-        self, batch: dict[str, npt.NDArray[np.int64]], dropped: npt.NDArray[np.bool_]
-    ) -> dict[str, npt.NDArray[np.int64]]:
+    def _dropped_context(self, batch: dict[str, Ids], dropped: Flags) -> dict[str, Ids]:
         rows = {name: values for name, values in batch.items() if name != "attention_mask"}
         short = drop_tokens(rows, dropped, batch["attention_mask"])
         inside = short["attention_mask"].astype(bool)
@@ -134,7 +129,7 @@ class Collator:
         return {f"context_{name}": values for name, values in short.items()}
 
 
-def pad_rows(rows: Sequence[npt.NDArray[np.int64]], value: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def pad_rows(rows: Sequence[Ids], value: int) -> tuple[Ids, Ids]:
     """Pad rows with ``value`` on the right to one (B, T) array; also returns the (B, T) mask, 0 at padding."""
     if len(rows) == 1:
         row = np.array(rows[0], dtype=np.int64, ndmin=2)

@@ -13,17 +13,9 @@ import numpy.typing as npt
 def document_draws(
     seed: int, epoch: int, rows: npt.NDArray[np.int64], width: int, streams: int = 2
 ) -> npt.NDArray[np.float64]:
-    """Uniform draws for a batch of documents.
+    """(streams, B, T) uniform draws from [0, 1) for the (B,) documents ``rows`` of the training set.
 
-    Args:
-        seed: Seed of the run.
-        epoch: Epoch number.
-        rows: (B,) index of each document in the training set.
-        width: T, positions to draw for. A larger width extends a document's draws and changes none.
-        streams: Independent draws per position.
-
-    Returns:
-        (streams, B, T) draws from [0, 1).
+    T is ``width``; a larger width extends a document's draws and changes none.
     """
     draws = np.empty((streams, len(rows), width))
     for place, row in enumerate(rows):

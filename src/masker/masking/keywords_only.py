@@ -11,13 +11,7 @@ from masker.keywords import KeywordSet
 
 
 def keywords_only(encoded: Encoded, keywords: KeywordSet, special_ids: Sequence[int]) -> Encoded:
-    """Keep the keywords and special tokens of each row, in order; a row without keywords becomes an empty text.
-
-    Args:
-        encoded: The documents.
-        keywords: The keyword set.
-        special_ids: Ids that are not content, such as that of the document token.
-    """
+    """Keep the keywords and special tokens of each row, in order; a row without keywords becomes an empty text."""
     kept = [keywords.find(ids) | np.isin(ids, np.asarray(special_ids)) for ids in encoded.input_ids]
     types = encoded.token_type_ids
     return Encoded(

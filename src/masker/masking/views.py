@@ -1,7 +1,8 @@
 """The two views of a document: x~ (keywords masked) and x^ (context masked).
 
-Both work element-wise on (B, T) arrays. ``uniform`` holds one draw from [0, 1) per position, so the same draws give the
-same view on every machine.
+All arrays are (B, T). ``keyword_positions`` is true at content tokens that belong to a keyword (the paper's k),
+``content`` false at special and padding tokens, which are never masked. ``uniform`` holds one draw from [0, 1) per
+position, so the same draws give the same view on every machine.
 """
 
 from __future__ import annotations
@@ -18,15 +19,7 @@ def mask_keywords(
 ) -> tuple[Ids, Flags]:
     """x~ = x − k~: replace each keyword position by the mask token with probability p, independently.
 
-    Args:
-        input_ids: (B, T) the documents x.
-        keyword_positions: (B, T) true at content tokens that belong to a keyword (the paper's k).
-        uniform: (B, T) draws.
-        keyword_mask_prob: p.
-        mask_id: Vocabulary id of the mask token.
-
-    Returns:
-        ``keyword_masked_ids`` (B, T), and (B, T) flags of index(k~), the masked positions.
+    Returns the ids of x~ and the flags of index(k~), the masked positions.
     """
     masked = keyword_positions & (uniform < keyword_mask_prob)
     return np.where(masked, mask_id, input_ids), masked
@@ -42,16 +35,7 @@ def mask_context(
 ) -> tuple[Ids, Flags]:
     """x^ = x − c^: mask each context position (content that is not a keyword) with probability q, independently.
 
-    Args:
-        input_ids: (B, T) the documents x.
-        keyword_positions: (B, T) true at content tokens that belong to a keyword.
-        content: (B, T) false at special and padding tokens, which are never masked.
-        uniform: (B, T) draws.
-        context_mask_prob: q.
-        mask_id: Vocabulary id of the mask token.
-
-    Returns:
-        ``context_masked_ids`` (B, T), and (B, T) flags of c^.
+    Returns the ids of x^ and the flags of c^.
     """
     masked = content & ~keyword_positions & (uniform < context_mask_prob)
     return np.where(masked, mask_id, input_ids), masked
@@ -63,14 +47,9 @@ def drop_tokens(rows: dict[str, Ids], dropped: Flags, attention_mask: Ids) -> di
     The paper says of the context words both that they are "masked" and that they are "dropped". Dropping them makes a
     row about a tenth as long.
 
-    Args:
-        rows: (B, T) arrays to shorten alike, such as token ids and token types.
-        dropped: (B, T) flags of c^.
-        attention_mask: (B, T) 0 at padding, which is dropped as well.
-
-    Returns:
-        The shortened arrays and ``attention_mask``, (B, S) with S the length of the longest remaining row. Shorter rows
-        end in arbitrary dropped values, which the mask hides.
+    Returns ``rows`` (such as token ids and token types) without ``dropped`` (c^) and padding, and their
+    ``attention_mask``: (B, S), S the length of the longest remaining row. Shorter rows end in arbitrary dropped values,
+    which the mask hides.
     """
     kept = attention_mask.astype(bool) & ~dropped
     lengths = kept.sum(axis=1)

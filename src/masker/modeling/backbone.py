@@ -35,12 +35,7 @@ class Backbone:
 def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     """Open a pre-trained encoder and add a new classification head.
 
-    Args:
-        settings: Names the backbone and the head.
-        classes: Class names in the order of the outputs; ignored for regression.
-
-    Raises:
-        ModelError: When the backbone is unknown, unreachable, unsafe, or not an encoder that can be masked.
+    ``classes`` are in the order of the outputs, and ignored for regression.
     """
     source = resolve_backbone(settings.backbone)
     tokenizer = load_tokenizer(source, settings.trust_remote_code)
@@ -84,29 +79,27 @@ def load_tokenizer(source: str, trust_remote_code: bool = False) -> Any:
 
 def load_classifier(source: str, trust_remote_code: bool = False, **config: Any) -> Any:
     """Open the sequence classifier of a folder or hub id; only safetensors weights are read."""
-    from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification
 
     import masker.modeling.convolution  # noqa: F401  (makes its model type known to transformers)
 
-    try:
-        # The head is meant to be new; a warning that it is "newly initialized" would only alarm the user.
-        with quiet_transformers(), _hub_access(source):
-            return AutoModelForSequenceClassification.from_pretrained(
-                source, use_safetensors=True, trust_remote_code=trust_remote_code, dtype="float32", **config
-            )
-    except (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        raise _unreachable(source, "weights", error) from None
+    return _load_weights(AutoModelForSequenceClassification, source, trust_remote_code=trust_remote_code, **config)
 
 
 def load_encoder(source: str) -> Any:
     """Open the encoder of a folder without a head; only safetensors weights are read."""
-    from safetensors import SafetensorError
     from transformers import AutoModel
 
+    return _load_weights(AutoModel, source)
+
+
+def _load_weights(kind: Any, source: str, **options: Any) -> Any:
+    from safetensors import SafetensorError
+
     try:
-        with quiet_transformers():
-            return AutoModel.from_pretrained(source, use_safetensors=True, dtype="float32")
+        # A head is meant to be new; a warning that it is "newly initialized" would only alarm the user.
+        with quiet_transformers(), _hub_access(source):
+            return kind.from_pretrained(source, use_safetensors=True, dtype="float32", **options)
     except (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise _unreachable(source, "weights", error) from None
 
@@ -130,18 +123,13 @@ def start_at_prior(classifier: Any) -> None:
     import torch
 
     n_classes = classifier.config.num_labels
-    heads = [module for module in classifier.modules() if isinstance(module, torch.nn.Linear)]
-    last = heads[-1]
+    last = [module for module in classifier.modules() if isinstance(module, torch.nn.Linear)][-1]
     if last.out_features == n_classes and last.bias is not None and n_classes > 1:
         torch.nn.init.constant_(last.bias, -math.log(n_classes - 1))
 
 
 def resolve_backbone(backbone: str) -> str:
-    """The folder or hub id of a backbone.
-
-    Raises:
-        ModelError: When it is a folder without safetensors weights.
-    """
+    """The folder or hub id of a backbone."""
     if backbone in EMBEDDED:
         return str(embedded_folder(backbone))
     folder = Path(backbone).expanduser()
@@ -154,7 +142,6 @@ def resolve_backbone(backbone: str) -> str:
 
 
 def _hub_access(source: str) -> AbstractContextManager[Any]:
-    """A folder needs no hub; for an id, check first whether the hub can be reached."""
     return nullcontext() if Path(source).is_dir() else cache_only_when_offline()
 
 

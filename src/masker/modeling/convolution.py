@@ -86,12 +86,8 @@ class ConvolutionalClassifier(PreTrainedModel):  # type: ignore[misc]
 def convolution_on(classifier: Any, *, filters: int, hidden: int, dropout: float) -> ConvolutionalClassifier:
     """A new convolutional network on an encoder's word vectors, with its labels and type of head.
 
-    Args:
-        classifier: A sequence classifier of transformers; its embedding table is copied and scaled to variance 1,
-            which new layers expect.
-        filters: Filters of each width.
-        hidden: Units of the hidden layer.
-        dropout: Before and after the hidden layer.
+    The embedding table is copied and scaled to variance 1, which new layers expect. There are ``filters`` of each
+    width, ``hidden`` units, and dropout before and after the hidden layer.
     """
     table = classifier.get_input_embeddings().weight.detach()
     config = ConvolutionConfig(

@@ -27,21 +27,14 @@ _MOST_TOKENS = 65_536
 
 
 def resolve_device(name: str = "auto") -> torch.device:
-    """The device that a name stands for; ``auto`` is the accelerator if there is one.
-
-    Args:
-        name: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-
-    Raises:
-        ConfigError: When the name is unknown, or this machine has no such device.
-    """
+    """The device ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``; ``auto`` is the accelerator if there is one."""
     if name == "auto":
         accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
         if accelerator is None:
             return torch.device("cpu")
         # Each process of a distributed run on one machine has a device of its own.
-        index = int(os.environ["LOCAL_RANK"]) if distributed.world_size() > 1 else None
-        return torch.device(accelerator.type, index) if index is not None else torch.device(accelerator.type)
+        own = f":{os.environ['LOCAL_RANK']}" if distributed.world_size() > 1 else ""
+        return torch.device(f"{accelerator.type}{own}")
     if not re.fullmatch(r"cpu|cuda(:\d+)?|mps", name):
         raise ConfigError(f"device must be auto, cpu, cuda, cuda:N or mps; got '{name}'")
     device = torch.device(name)

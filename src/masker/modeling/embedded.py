@@ -38,11 +38,7 @@ EMBEDDED: dict[str, EmbeddedModel] = {
 
 
 def embedded_folder(name: str) -> Path:
-    """The folder of an embedded model: in the installed package, or else in the cache, downloaded if needed.
-
-    Raises:
-        ModelError: If the weights are not the published ones.
-    """
+    """The folder of an embedded model: in the installed package, or else in the cache, downloaded if needed."""
     model = EMBEDDED[name]
     # find_spec of a top-level name locates the package without running any of its code.
     spec = importlib.util.find_spec(model.module)

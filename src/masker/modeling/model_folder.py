@@ -43,11 +43,7 @@ class ModelFolder:
 
 
 def check_output(path: str | Path) -> Path:
-    """Refuse an output folder that is not empty.
-
-    Raises:
-        ConfigError: Says to choose another folder or remove this one.
-    """
+    """Refuse an output folder that is not empty."""
     folder = Path(path).expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"output '{folder}' already exists; choose another folder or remove this one first")
@@ -57,19 +53,9 @@ def check_output(path: str | Path) -> Path:
 def save_folder(
     path: str | Path, native: Any, tokenizer: Any, content: ModelFolder, *, overwrite: bool = False
 ) -> Path:
-    """Write a model folder, whole or not at all.
+    """Write a model folder, whole or not at all: what transformers saves of ``native`` and its tokenizer, and ours.
 
-    Args:
-        path: The folder.
-        native: What transformers saves.
-        tokenizer: Its tokenizer.
-        content: Our two files.
-        overwrite: Replace a model folder of that name once the new one is whole.
-
-    Raises:
-        ConfigError: When the folder exists and may not be overwritten, or cannot be written. Nothing is left behind
-            then, and an existing folder stays.
-        ModelError: When the folder to overwrite is not a model of ours.
+    ``overwrite`` replaces a model folder of that name once the new one is whole; no other folder is ever deleted.
     """
     from safetensors import SafetensorError
 
@@ -94,11 +80,7 @@ def save_folder(
 
 
 def update_folder(path: str | Path, content: ModelFolder) -> Path:
-    """Replace our two files of a model folder, both or neither; the native files stay.
-
-    Raises:
-        ConfigError: When they cannot be written; the folder is unchanged then.
-    """
+    """Replace our two files of a model folder, both or neither; the native files stay."""
     folder = Path(path).expanduser()
     name = f"masker.{secrets.token_hex(6)}.safetensors"
     try:
@@ -119,11 +101,7 @@ def _manifest_text(manifest: dict[str, Any]) -> str:
 
 
 def copy_folder(source: str | Path, path: str | Path) -> Path:
-    """Copy a model folder, whole or not at all.
-
-    Raises:
-        ConfigError: When the target exists or cannot be written.
-    """
+    """Copy a model folder, whole or not at all."""
     folder = check_output(path)
     try:
         with atomic_folder(folder) as temporary:
@@ -136,11 +114,7 @@ def copy_folder(source: str | Path, path: str | Path) -> Path:
 
 
 def check_folder(path: str | Path) -> Path:
-    """Check that ``path`` is a model folder of ours and holds nothing that could run code.
-
-    Raises:
-        ModelError: When it is missing, not ours, or contains a pickle.
-    """
+    """Check that ``path`` is a model folder of ours and holds nothing that could run code."""
     folder = Path(path).expanduser()
     if not folder.is_dir():
         raise ModelError(f"there is no model folder '{path}'; train one with 'masker train DATA --output {path}'")
@@ -157,11 +131,7 @@ def check_folder(path: str | Path) -> Path:
 
 
 def load_manifest(path: str | Path) -> ModelFolder:
-    """Read the two files of ours.
-
-    Raises:
-        ModelError: When the folder is not ours, unsafe, damaged, or written by a newer version.
-    """
+    """Read the two files of ours."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -174,14 +144,11 @@ def load_manifest(path: str | Path) -> ModelFolder:
             raise ValueError(f"tensors: '{file}' is not a file of the folder")
         tensors = load_file(folder / file)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-        raise ModelError(f"model folder '{path}' is damaged ({_reason(error)}); restore or retrain it") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise ModelError(f"model folder '{path}' is damaged ({reason}); restore or retrain it") from None
     if version > FORMAT:
         raise ModelError(f"model folder '{path}' was written by a newer masker (format {version}); upgrade masker")
     return ModelFolder(manifest, tensors)
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:160]
 
 
 def _is_pickle(file: Path) -> bool:
@@ -195,10 +162,10 @@ def _is_pickle(file: Path) -> bool:
         return False
     if len(start) >= 2 and start[0] == 0x80 and start[1] <= 5:
         return True
-    if start[:4] == b"PK\x03\x04":
-        try:
-            with zipfile.ZipFile(file) as archive:
-                return any(name.endswith(".pkl") for name in archive.namelist())
-        except zipfile.BadZipFile:
-            return False
-    return False
+    if start[:4] != b"PK\x03\x04":
+        return False
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return any(name.endswith(".pkl") for name in archive.namelist())
+    except zipfile.BadZipFile:
+        return False

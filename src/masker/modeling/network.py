@@ -12,11 +12,7 @@ class MaskerNetwork(nn.Module):
     """A native sequence classifier plus a token head on its last hidden states.
 
     f_doc is the architecture's own classification head, so the classifier can be saved and used without this package.
-    f_tok is one linear layer, used in training only.
-
-    Args:
-        classifier: Any ``AutoModelForSequenceClassification`` with a bidirectional encoder.
-        n_targets: Outputs of f_tok; 0 for methods that do not reconstruct keywords.
+    f_tok is one linear layer with ``n_targets`` outputs, used in training only; 0 for methods without reconstruction.
     """
 
     def __init__(self, classifier: Any, n_targets: int = 0) -> None:
@@ -40,17 +36,9 @@ class MaskerNetwork(nn.Module):
         context_attention_mask: torch.Tensor | None = None,
         context_token_type_ids: torch.Tensor | None = None,
     ) -> dict[str, torch.Tensor]:
-        """Run all rows in one pass, and the shorter context views in a second one.
+        """Run all (R, T) rows, documents and views, in one pass, and the (B, S) rows without context in a second one.
 
-        Args:
-            input_ids: (R, T) documents and views.
-            attention_mask: (R, T).
-            token_type_ids: (R, T), for encoders that take them.
-            masked_rows: (M,) row of each masked keyword.
-            masked_columns: (M,) its column. f_tok is evaluated at these positions only.
-            context_input_ids: (B, S) documents whose masked context is dropped: shorter rows.
-            context_attention_mask: (B, S).
-            context_token_type_ids: (B, S).
+        f_tok is evaluated at the masked keywords only, (M,) rows and columns.
 
         Returns:
             ``doc_logits`` (R, C); ``token_logits`` (M, K) with a token head and masked positions;
@@ -67,13 +55,7 @@ class MaskerNetwork(nn.Module):
             result["context_doc_logits"] = context.logits
         return result
 
-    def _encode(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor | None,
-        token_type_ids: torch.Tensor | None,
-        **options: Any,
-    ) -> Any:
+    def _encode(self, input_ids: Any, attention_mask: Any, token_type_ids: Any, **options: Any) -> Any:
         # Encoders without segments do not accept the argument.
         segments = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         return self.classifier(input_ids=input_ids, attention_mask=attention_mask, **segments, **options)

@@ -10,11 +10,7 @@ from masker.files import atomic_path
 
 
 def write_tensors(tensors: dict[str, torch.Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file, whole or not at all.
-
-    Raises:
-        OSError: When it cannot be written.
-    """
+    """Write a safetensors file, whole or not at all; raises OSError if it cannot be written."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
