@@ -174,11 +174,7 @@ def audit(
 
 
 def audit_model(
-    model: AuditedModel,
-    documents: Documents,
-    *,
-    settings: AuditSettings | None = None,
-    other: Documents | None = None,
+    model: AuditedModel, documents: Documents, *, settings: AuditSettings | None = None, other: Documents | None = None
 ) -> Audit:
     """Audit an opened model; see :func:`audit`."""
     settings = settings or AuditSettings()
