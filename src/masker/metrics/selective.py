@@ -46,7 +46,9 @@ class RiskCoverage:
 
 
 def risk_coverage(uncertainty: npt.ArrayLike, wrong: npt.ArrayLike) -> RiskCoverage:
-    """The curve of ``(n,)`` uncertainties, such as 1 - confidence or an OOD score, and ``(n,)`` booleans, or 0 and 1.
+    """The curve of ``(n,)`` texts; the most uncertain, by 1 - confidence or an OOD score, are rejected first.
+
+    ``wrong`` says whether each answer is wrong (booleans, or 0 and 1).
 
     Raises:
         DataError: The columns differ in length, are empty, or contain NaN.
