@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from masker.audit.audited_model import AuditedModel
 from masker.audit.hiding import AnsweredDocuments
 from masker.audit.occlusion import association, candidate_words, document_counts, occlude, occlusion_scores
-from masker.audit.words import Ids, Vocabulary, word_spans
+from masker.audit.words import Floats, Ids, Vocabulary, word_spans
 from masker.config import AuditSettings
 from masker.errors import ConfigError, DataError, did_you_mean
 from masker.keywords import KeywordSet
@@ -31,26 +30,18 @@ from masker.modeling.model_folder import load_manifest
 from masker.progress import progress_bar
 from masker.registry import KEYWORD_SCHEMES
 
-Floats = npt.NDArray[np.float64]
 OCCLUSION = "occlusion"
 
 
 @dataclass(frozen=True)
 class ChosenKeywords:
-    """Keywords and the class that each belongs to.
+    """K keywords, grouped by class, best first."""
 
-    Attributes:
-        words: (K,) vocabulary numbers, grouped by class, best first.
-        classes: (K,) the class of each.
-        scores: (K,) its score.
-    """
-
-    words: Ids
-    classes: Ids
-    scores: Floats
+    words: Ids  # (K,) vocabulary numbers
+    classes: Ids  # (K,) the class that each belongs to
+    scores: Floats  # (K,)
 
     def of_class(self, label: int) -> list[int]:
-        """The words of a class."""
         return [int(word) for word in self.words[self.classes == label]]
 
 
@@ -60,11 +51,7 @@ def audit_schemes() -> list[str]:
 
 
 def check_scheme(model: AuditedModel, name: str) -> None:
-    """Refuse a scheme that reads attention if the model has none to read.
-
-    Raises:
-        ConfigError: When the model has no document token that attends to the words.
-    """
+    """Refuse a scheme that reads attention if the model has no document token that attends to the words."""
     if name != OCCLUSION and KEYWORD_SCHEMES.get(name).reads_attention and not model.has_document_token:
         raise ConfigError(
             f"keywords must be occlusion, frequency or a file for '{model.name}', which has no document token whose "
@@ -91,12 +78,9 @@ def occlusion_word_scores(
     """(C, V) occlusion scores; see :mod:`masker.audit.occlusion`."""
     predicted, n_classes = answered.predicted, answered.n_classes
     counts = document_counts(answered.words.words, predicted, n_classes, vocabulary_size)
-    wanted = candidate_words(
-        counts,
-        np.bincount(predicted, minlength=n_classes),
-        settings.per_class * settings.candidates_per_keyword,
-        settings.minimum_documents,
-    )
+    sizes = np.bincount(predicted, minlength=n_classes)
+    per_class = settings.per_class * settings.candidates_per_keyword
+    wanted = candidate_words(counts, sizes, per_class, settings.minimum_documents)
     found = occlude(model, answered, wanted, "keywords")
     return occlusion_scores(predicted[found.rows], found.words, found.drops, n_classes, vocabulary_size)
 

@@ -35,25 +35,15 @@ AttentionVisitor = Callable[[torch.Tensor, npt.NDArray[np.int64]], None]
 
 @dataclass(frozen=True)
 class AuditedModel:
-    """A classifier under audit.
+    """A classifier under audit."""
 
-    Attributes:
-        classifier: A transformers sequence classifier with at least two outputs.
-        tokenizer: Its fast tokenizer.
-        classes: Names of the outputs, in order.
-        max_length: Longest row in tokens.
-        name: What reports call the model.
-        pairs: Whether it was trained on text pairs, if known.
-        device: Where it runs: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-    """
-
-    classifier: Any
-    tokenizer: Any
-    classes: list[str]
-    max_length: int
-    name: str
-    pairs: bool | None = None
-    device: str = "auto"
+    classifier: Any  # a transformers sequence classifier with at least two outputs
+    tokenizer: Any  # fast
+    classes: list[str]  # names of the outputs, in order
+    max_length: int  # longest row in tokens
+    name: str  # what reports call the model
+    pairs: bool | None = None  # whether it was trained on text pairs; None if unknown
+    device: str = "auto"  # or cpu, cuda, cuda:N, mps
 
     @property
     def head(self) -> Head:
@@ -71,11 +61,7 @@ class AuditedModel:
         return TorchBackend(self.classifier, self.tokenizer, self.device)
 
     def probabilities(self, encoded: Encoded, advance: Advance | None = None) -> npt.NDArray[np.float64]:
-        """(N, C) class probabilities for rows of tokens.
-
-        Raises:
-            ModelError: When an output is NaN or infinite.
-        """
+        """(N, C) class probabilities for rows of tokens."""
         logits = self._backend.predict_logits(encoded, advance)
         if not np.isfinite(logits).all():
             raise ModelError(f"model '{self.name}' returns NaN or infinite outputs; it cannot be audited")
@@ -131,7 +117,6 @@ def open_audited_model(
         source: Folder or hub id.
         labels: Names of the outputs, in order; ``None`` takes those in the model's configuration.
         max_length: Tokens read of a document; ``None`` takes what a masker model was trained with, or 256.
-        device: Where the model runs.
 
     Raises:
         ModelError: When there is no such model, or it has no trained classification head.
@@ -178,11 +163,7 @@ def _load(source: str, is_folder: bool) -> tuple[Any, Any]:
 
 
 def output_names(config: Any, names: Sequence[str] | None = None) -> list[str]:
-    """The names of a model's outputs, in order: the given ones, or those in its configuration.
-
-    Raises:
-        DataError: When ``names`` do not give every output its own name.
-    """
+    """The names of a model's outputs, in order: the given distinct ones, or those in its configuration."""
     count = int(config.num_labels)
     if names is None:
         return [str(config.id2label.get(place, f"LABEL_{place}")) for place in range(count)]

@@ -10,16 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from masker.audit.audited_model import AuditedModel, label_indices
-from masker.audit.words import SPECIAL, Flags, Ids, Vocabulary, WordedDocuments, read_words
+from masker.audit.words import SPECIAL, Flags, Floats, Ids, Vocabulary, WordedDocuments, read_words
 from masker.documents import Documents
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError
 from masker.progress import progress_bar
 
-Floats = npt.NDArray[np.float64]
 #: Token ids and token types of one row; types are ``None`` if the tokenizer has none.
 TokenRow = tuple[Ids, Ids | None]
 
@@ -36,7 +34,7 @@ class DistinctRows:
         return len(self.ids)
 
     def add(self, row: TokenRow) -> int:
-        """The position of a row; a new row is appended."""
+        """The position of a row, which is appended if it is new."""
         ids, types = row
         key = (ids.tobytes(), b"" if types is None else types.tobytes())
         place = self._place.setdefault(key, len(self.ids))
@@ -46,18 +44,12 @@ class DistinctRows:
         return place
 
     def encoded(self) -> Encoded:
-        """The rows as a model takes them."""
         types = [row for row in self.types if row is not None]
         return Encoded(self.ids, types if types else None, None, np.arange(len(self.ids)))
 
 
 class Hider:
     """Hides words of documents.
-
-    Args:
-        documents: The documents.
-        tokenizer: Provides the mask token, and a token for a text with nothing left.
-        masking: ``mask`` or ``drop``.
 
     Raises:
         ConfigError: When ``masking`` is ``mask`` and the tokenizer has no mask token.
@@ -69,10 +61,9 @@ class Hider:
         self._documents = documents
         self._mask_id = tokenizer.mask_token_id if masking == "mask" else None
         fallback = (tokenizer.eos_token_id, tokenizer.bos_token_id, tokenizer.unk_token_id)
-        self._nothing = next((token for token in fallback if token is not None), 0)
+        self._nothing = next((token for token in fallback if token is not None), 0)  # for a text with nothing left
 
     def whole(self, row: int) -> TokenRow:
-        """The document with nothing hidden."""
         types = self._documents.encoded.token_type_ids
         return self._documents.encoded.input_ids[row], None if types is None else types[row]
 
@@ -103,28 +94,19 @@ class Hider:
 
 @dataclass(frozen=True)
 class AnsweredDocuments:
-    """Documents as a model reads them, with its answers.
-
-    Attributes:
-        documents: The documents.
-        gold: (N,) the model output that each label stands for.
-        words: Their tokens and words.
-        hider: Hides their words.
-        probabilities: (N, C) the model's answers.
-    """
+    """Documents as a model reads them, with its answers."""
 
     documents: Documents
-    gold: Ids
+    gold: Ids  # (N,) the model output that each label stands for
     words: WordedDocuments
     hider: Hider
-    probabilities: Floats
+    probabilities: Floats  # (N, C) the model's answers
 
     def __len__(self) -> int:
         return len(self.words)
 
     @property
     def n_classes(self) -> int:
-        """C."""
         return int(self.probabilities.shape[1])
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -52,57 +52,37 @@ class CurvePoint:
 class Audit:
     """How much a classifier relies on keywords.
 
-    Attributes:
-        model: Name of the model.
-        data: Name of the audited data.
-        other: Name of the other corpus, if one was given.
-        scheme: How the keywords were chosen.
-        masking: ``mask`` if masked words were replaced by the mask token, ``drop`` if they were left out.
-        max_length: Tokens read of a document.
-        documents: How many documents were measured.
-        keyword_documents: How many other documents the keywords were found in; 0 for given keywords.
-        with_keywords: Share of the measured documents that contain a keyword.
-        keyword_share: Share of the words in the measured documents that are keywords.
-        reliance: Reliance and its parts with intervals; see :mod:`masker.audit.reliance`.
-        whole: Whole documents.
-        curve: More and more keywords masked.
-        bare_keywords: Everything but the keywords masked.
-        bare_random: Everything but as many random words masked.
-        empty: Everything masked.
-        keywords: By class, those that carry most first.
-        flips: By class of the keyword, documents whose answer depends on one word.
-        rates: Class of the keywords -> class of the texts -> how many percent of their words are such keywords.
-        fingerprint: sha256 of the measured documents.
-        confidences: The model's confidence on each measured document, for paired comparisons.
-        provenance: Versions, seed, sha256 of the data, settings.
+    ``model``, ``data`` and ``other`` are names; ``documents`` and ``keyword_documents`` count what was measured and the
+    other documents that the keywords were found in (0 for given keywords); views and figures are those of
+    :mod:`masker.audit.measuring` and :mod:`masker.audit.reliance`.
     """
 
     model: str
     data: str
     other: str | None
-    scheme: str
-    masking: str
-    max_length: int
+    scheme: str  # how the keywords were chosen
+    masking: str  # `mask`: words were replaced by the mask token; `drop`: they were left out
+    max_length: int  # tokens read of a document
     documents: int
     keyword_documents: int
-    with_keywords: float
-    keyword_share: float
+    with_keywords: float  # share of the measured documents that contain a keyword
+    keyword_share: float  # share of the words in the measured documents that are keywords
     reliance: RelianceIntervals
     whole: ViewFigures
-    curve: list[CurvePoint]
-    bare_keywords: ViewFigures
-    bare_random: ViewFigures
-    empty: ViewFigures
-    keywords: dict[str, list[AuditedKeyword]]
-    flips: dict[str, list[Flip]]
-    rates: dict[str, dict[str, float]]
-    fingerprint: str
-    confidences: Confidences = field(repr=False)
+    curve: list[CurvePoint]  # more and more keywords masked
+    bare_keywords: ViewFigures  # everything but the keywords masked
+    bare_random: ViewFigures  # everything but as many random words masked
+    empty: ViewFigures  # everything masked
+    keywords: dict[str, list[AuditedKeyword]]  # by class, those that carry most first
+    flips: dict[str, list[Flip]]  # by class of the keyword, documents whose answer depends on one word
+    rates: dict[str, dict[str, float]]  # class of keywords -> class of texts -> percent of words that are such keywords
+    fingerprint: str  # sha256 of the measured documents
+    confidences: Confidences = field(repr=False)  # on each measured document, for paired comparisons
     provenance: dict[str, Any] = field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready form, without the confidences of single documents."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "confidences"}
+        plain = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "confidences"}
         plain["reliance"] = self.reliance.to_json()
         return {name: _plain(value) for name, value in plain.items()}
 
@@ -116,12 +96,7 @@ class AuditComparison:
     difference: RelianceIntervals
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-ready form."""
-        return {
-            "audit": self.audit.to_json(),
-            "against": self.against.to_json(),
-            "difference": self.difference.to_json(),
-        }
+        return {part.name: getattr(self, part.name).to_json() for part in fields(self)}
 
 
 def compare_audits(one: Audit, other: Audit, *, resamples: int = 1000, seed: int = 0) -> AuditComparison:
@@ -160,9 +135,9 @@ def audit(
         settings: How keywords are chosen and measured.
         labels: Names of the model's outputs, in order; ``None`` takes those in its configuration.
         other: Another corpus to count the keywords in.
-        max_length: Tokens read of a document.
+        max_length: Tokens read of a document; ``None`` means 256.
         name: What reports call the model.
-        device: Where the model runs: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
 
     Raises:
         ModelError: When the model is not a classifier.
@@ -174,11 +149,7 @@ def audit(
 
 
 def audit_model(
-    model: AuditedModel,
-    documents: Documents,
-    *,
-    settings: AuditSettings | None = None,
-    other: Documents | None = None,
+    model: AuditedModel, documents: Documents, *, settings: AuditSettings | None = None, other: Documents | None = None
 ) -> Audit:
     """Audit an opened model; see :func:`audit`."""
     settings = settings or AuditSettings()

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from masker.audit.audit_keywords import ChosenKeywords
 from masker.audit.audited_model import AuditedModel
 from masker.audit.hiding import AnsweredDocuments, DistinctRows, TokenRow
 from masker.audit.occlusion import Occlusions
 from masker.audit.reliance import Confidences
-from masker.audit.words import Flags, Ids, Vocabulary, WordCounts
+from masker.audit.words import Flags, Floats, Ids, Vocabulary, WordCounts
 from masker.config import AuditSettings
 from masker.masking.draws import document_draws
 
@@ -34,33 +33,24 @@ class ViewFigures:
 
 @dataclass(frozen=True)
 class Measured:
-    """The model's answers to every view of N documents.
+    """The model's answers to V views of N documents.
 
-    Attributes:
-        shares: The shares of keywords masked; the last is 1.
-        views: Names of the V views: ``whole``, ``bare keywords``, ``bare random``, ``empty``, and for each share
-            ``keywords <share>`` and ``random <share>``.
-        confidence: (N, V) probability of the class predicted for the whole document.
-        predicted: (N, V) the most probable class.
-        gold: (N,) the right class.
-        keyword_count: (N,) keywords in each document, repeats counted.
-        word_count: (N,) words in each document.
+    The views are ``whole``, ``bare keywords``, ``bare random``, ``empty``, and for each share ``keywords <share>`` and
+    ``random <share>``.
     """
 
-    shares: list[float]
+    shares: list[float]  # shares of keywords masked; the last is 1
     views: list[str]
-    confidence: npt.NDArray[np.float64]
-    predicted: Ids
-    gold: Ids
-    keyword_count: Ids
-    word_count: Ids
+    confidence: Floats  # (N, V) probability of the class predicted for the whole document
+    predicted: Ids  # (N, V) the most probable class
+    gold: Ids  # (N,) the right class
+    keyword_count: Ids  # (N,) keywords in each document, repeats counted
+    word_count: Ids  # (N,) words in each document
 
     def figures(self, view: str) -> ViewFigures:
-        """Accuracy and confidence on a view."""
         column = self.views.index(view)
-        return ViewFigures(
-            float(np.mean(self.predicted[:, column] == self.gold)), float(np.mean(self.confidence[:, column]))
-        )
+        right = self.predicted[:, column] == self.gold
+        return ViewFigures(float(np.mean(right)), float(np.mean(self.confidence[:, column])))
 
     def confidences(self) -> Confidences:
         """The input of the reliance equation."""
@@ -81,18 +71,10 @@ def measure(
     settings: AuditSettings,
     advance: Callable[[int], None],
 ) -> Measured:
-    """Run the model on every view.
+    """Run the model on every view. The flags are (V,), one a word; ``advance`` gets the number of documents done.
 
     The control is as many random other words of the same document: content words first, then stop words. The draw
     depends only on seed and document, so every model gets the same words.
-
-    Args:
-        model: The model.
-        answered: N documents.
-        is_keyword: (V,) true for keywords.
-        is_stop_word: (V,) true for stop words.
-        settings: Shares and seed.
-        advance: Called with the number of documents done.
     """
     words = answered.words.words
     shares = sorted({*settings.shares, 1.0})
@@ -141,10 +123,7 @@ def _views(
 def shares_of(count: int, shares: Sequence[float], draw: float) -> list[int]:
     """Each share of ``count`` words as a whole number, rounded at random so that shares hold on average.
 
-    Args:
-        count: Number of words.
-        shares: Shares between 0 and 1.
-        draw: One draw from [0, 1) for the document; a larger share never gets fewer words.
+    All use the document's one ``draw`` from [0, 1), so a larger share never gets fewer words.
     """
     return [min(count, int(np.floor(share * count + draw))) for share in shares]
 
@@ -157,27 +136,16 @@ def _first(order: Ids, count: int) -> Flags:
 
 @dataclass(frozen=True)
 class AuditedKeyword:
-    """The effect of one keyword on the measured documents.
-
-    Attributes:
-        word: The word.
-        score: Its score in the scheme that found it.
-        documents: Measured documents that contain it.
-        drop: Mean confidence lost in these when it alone is masked.
-        flips: How many of these then get another answer.
-        carried: Its share of the summed losses of all keywords.
-        per_million: Occurrences per million words of the audited data.
-        per_million_other: Likewise in the other corpus, if one was given.
-    """
+    """The effect of one keyword on the measured documents."""
 
     word: str
-    score: float
-    documents: int
-    drop: float
-    flips: int
-    carried: float
-    per_million: float
-    per_million_other: float | None
+    score: float  # in the scheme that found it
+    documents: int  # measured documents that contain it
+    drop: float  # mean confidence lost in these when it alone is masked
+    flips: int  # how many of these then get another answer
+    carried: float  # its share of the summed losses of all keywords
+    per_million: float  # occurrences per million words of the audited data
+    per_million_other: float | None  # likewise in the other corpus, if one was given
 
 
 @dataclass(frozen=True)
@@ -200,12 +168,7 @@ def keyword_effects(
 ) -> dict[str, list[AuditedKeyword]]:
     """The keywords of each class, those that carry most first.
 
-    Args:
-        chosen: The keywords.
-        classes: Names of the classes.
-        effects: The effect of masking each keyword alone.
-        vocabulary: The words.
-        counts: Occurrences in the audited data and in the other corpus, if there is one.
+    ``effects`` are those of masking each keyword alone; ``counts`` hold the audited data and possibly another corpus.
     """
     sums = np.zeros(len(vocabulary))
     np.add.at(sums, effects.words, effects.drops)

@@ -22,14 +22,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from masker.audit.audited_model import AuditedModel
 from masker.audit.hiding import AnsweredDocuments, DistinctRows
-from masker.audit.words import Flags, Ids
+from masker.audit.words import Flags, Floats, Ids
 from masker.progress import progress_bar
-
-Floats = npt.NDArray[np.float64]
 
 
 def document_counts(words: list[Ids], classes: Ids, n_classes: int, vocabulary_size: int) -> Ids:
@@ -41,14 +38,9 @@ def document_counts(words: list[Ids], classes: Ids, n_classes: int, vocabulary_s
 
 
 def association(counts: Ids, sizes: Ids) -> Floats:
-    """z_c(w) of the equation above.
+    """(C, V) z_c(w) from the documents of each class that contain each word (C, V) and those of each class (C,).
 
-    Args:
-        counts: (C, V) documents of each class that contain each word.
-        sizes: (C,) documents of each class.
-
-    Returns:
-        (C, V) scores; 0 where a class has no documents or all of them, or a word is in none or in all of them.
+    0 where a class has no documents or all of them, or a word is in none or in all of them.
     """
     total = counts.sum(axis=0)  # (V,)
     rest = sizes.sum() - sizes  # (C,)
@@ -61,13 +53,9 @@ def association(counts: Ids, sizes: Ids) -> Floats:
 
 
 def candidate_words(counts: Ids, sizes: Ids, per_class: int, minimum_documents: int) -> Flags:
-    """(C, V) true for the words worth trying in each class: those with the highest z above 0.
+    """(C, V) true for the words worth trying in each class: at most ``per_class``, with the highest z above 0.
 
-    Args:
-        counts: (C, V) documents of each class that contain each word.
-        sizes: (C,) documents of each class.
-        per_class: Most words of a class.
-        minimum_documents: Documents that must contain a word; a word of a single text is no keyword.
+    At least ``minimum_documents`` must contain a word; a word of a single text is no keyword.
     """
     scores = np.where(counts.sum(axis=0) >= minimum_documents, association(counts, sizes), 0.0)
     chosen = np.zeros(scores.shape, dtype=bool)
@@ -78,17 +66,9 @@ def candidate_words(counts: Ids, sizes: Ids, per_class: int, minimum_documents: 
 
 
 def occlusion_scores(classes: Ids, words: Ids, drops: Floats, n_classes: int, vocabulary_size: int) -> Floats:
-    """s_occ of the equation above from P occlusions.
+    """(C, V) s_occ; −inf for words that were not tried in a class.
 
-    Args:
-        classes: (P,) the class ŷ(x) of the document.
-        words: (P,) the hidden word.
-        drops: (P,) f_ŷ(x) − f_ŷ(x − w).
-        n_classes: C.
-        vocabulary_size: V.
-
-    Returns:
-        (C, V) scores; −inf for words that were not tried in a class.
+    For each of P occlusions: the class ŷ(x) of the document, the hidden word, and the drop f_ŷ(x) − f_ŷ(x − w).
     """
     scores = np.full((n_classes, vocabulary_size), -np.inf)
     scores[classes, words] = 0.0
@@ -98,34 +78,19 @@ def occlusion_scores(classes: Ids, words: Ids, drops: Floats, n_classes: int, vo
 
 @dataclass(frozen=True)
 class Occlusions:
-    """How answers change when a single word is hidden, P times.
+    """How answers change when a single word is hidden, P times."""
 
-    Attributes:
-        rows: (P,) the document.
-        words: (P,) the word, hidden wherever it occurs in the document.
-        probabilities: (P, C) the answer without it.
-        drops: (P,) f_ŷ(x) − f_ŷ(x − w), the confidence lost.
-        flipped: (P,) whether the predicted class changes.
-    """
-
-    rows: Ids
-    words: Ids
-    probabilities: Floats
-    drops: Floats
-    flipped: Flags
+    rows: Ids  # (P,) the document
+    words: Ids  # (P,) the word, hidden wherever it occurs in the document
+    probabilities: Floats  # (P, C) the answer without it
+    drops: Floats  # (P,) f_ŷ(x) − f_ŷ(x − w), the confidence lost
+    flipped: Flags  # (P,) whether the predicted class changes
 
 
 def occlude(
     model: AuditedModel, answered: AnsweredDocuments, wanted: Flags, title: str = "single keywords"
 ) -> Occlusions:
-    """Hide words one at a time.
-
-    Args:
-        model: The model.
-        answered: Documents with its answers.
-        wanted: (C, V) which words to hide in documents of each predicted class.
-        title: Title of the progress bar.
-    """
+    """Hide words one at a time: the (C, V) ``wanted`` ones in documents of each predicted class."""
     rows = DistinctRows()
     tries: list[tuple[int, int]] = []
     places = []

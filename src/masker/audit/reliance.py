@@ -66,22 +66,13 @@ class RelianceIntervals:
     lost: Interval
 
     def to_json(self) -> dict[str, dict[str, float]]:
-        """A JSON-ready form."""
         return {part.name: getattr(self, part.name).as_dict() for part in fields(self)}
 
 
 def reliance(confidences: Confidences, rows: IntArray | None = None) -> Reliance:
-    """The equation above.
-
-    Args:
-        confidences: Of N documents.
-        rows: Documents to use, repeats allowed; ``None`` uses all.
-    """
-    mean = {
-        view.name: float(np.mean(values if rows is None else values[rows]))
-        for view in fields(confidences)
-        for values in (getattr(confidences, view.name),)
-    }
+    """The equation above, for the given rows, repeats allowed; ``None`` uses all."""
+    chosen = slice(None) if rows is None else rows
+    mean = {view.name: float(np.mean(getattr(confidences, view.name)[chosen])) for view in fields(confidences)}
     kept = _share(mean["bare_keywords"] - mean["bare_random"], mean["whole"] - mean["bare_random"])
     lost = _share(mean["random_masked"] - mean["keywords_masked"], mean["random_masked"] - mean["empty"])
     return Reliance((kept + lost) / 2, kept, lost)
@@ -97,11 +88,7 @@ def reliance_intervals(
 def reliance_difference(
     one: Confidences, other: Confidences, *, resamples: int = RESAMPLES, seed: int = 0, level: float = LEVEL
 ) -> RelianceIntervals:
-    """Reliance of ``one`` minus that of ``other``, by a paired bootstrap over the same documents.
-
-    Raises:
-        DataError: When the numbers of documents differ.
-    """
+    """Reliance of ``one`` minus that of ``other``, by a paired bootstrap over the same documents."""
     if len(one) != len(other):
         raise DataError(
             f"a paired difference needs the same documents for both models; got {len(one)} and {len(other)} documents"
@@ -115,9 +102,7 @@ def reliance_difference(
 
 
 def _share(part: float, whole: float) -> float:
-    if whole < _NOTHING:
-        return 0.0
-    return min(1.0, max(0.0, part / whole))
+    return 0.0 if whole < _NOTHING else min(1.0, max(0.0, part / whole))
 
 
 def _intervals(

@@ -23,6 +23,7 @@ from masker.labels import class_indices
 
 Ids = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 #: Where a word is: text 0 or text pair 1, first character, one past the last.
 Span = tuple[int, int, int]
 
@@ -63,7 +64,6 @@ class Vocabulary:
         return place
 
     def find(self, word: str) -> int | None:
-        """The number of a word, or ``None`` if it is unknown."""
         return self._place.get(word)
 
     def stop_words(self) -> Flags:
@@ -75,20 +75,12 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class WordedDocuments:
-    """Encoded documents and the words in them, up to the length that the model reads.
-
-    Attributes:
-        encoded: The rows of tokens.
-        words: For each row, the vocabulary numbers of its words in order, (W,).
-        word_of_token: For each row, the word each token belongs to, (T,): a position in ``words``,
-            :data:`PUNCTUATION` or :data:`SPECIAL`.
-        spans: For each row, where its words are.
-    """
+    """Encoded documents and the words in them, up to the length that the model reads; one entry a row."""
 
     encoded: Encoded
-    words: list[Ids]
-    word_of_token: list[Ids]
-    spans: list[list[Span]]
+    words: list[Ids]  # (W,) vocabulary numbers, in order
+    word_of_token: list[Ids]  # (T,) the word each token belongs to: a position in `words`, PUNCTUATION or SPECIAL
+    spans: list[list[Span]]  # where the words are
 
     def __len__(self) -> int:
         return len(self.words)
@@ -105,10 +97,8 @@ def read_words(tokenizer: Any, documents: Documents, max_length: int, vocabulary
         return_special_tokens_mask=True,
     )
     pairs: Sequence[str | None] = documents.pairs or [None] * len(documents)
-    rows = [
-        _read_row(encoding, parts, vocabulary)
-        for encoding, parts in zip(batch.encodings, zip(documents.texts, pairs, strict=True), strict=True)
-    ]
+    texts = zip(documents.texts, pairs, strict=True)
+    rows = [_read_row(encoding, both, vocabulary) for encoding, both in zip(batch.encodings, texts, strict=True)]
     types = batch.get("token_type_ids")
     encoded = Encoded(
         [np.array(ids, dtype=np.int64) for ids in batch["input_ids"]],
@@ -154,17 +144,11 @@ def word_numbers(documents: Documents, vocabulary: Vocabulary) -> list[Ids]:
 
 @dataclass(frozen=True)
 class WordCounts:
-    """How often words occur.
+    """How often words occur."""
 
-    Attributes:
-        names: The T classes of all corpora, prefixed with the corpus if there are several.
-        counts: (T, V) occurrences in each class.
-        totals: For each corpus, (V,) occurrences in it.
-    """
-
-    names: list[str]
-    counts: Ids
-    totals: list[Ids]
+    names: list[str]  # the T classes of all corpora, prefixed with the corpus if there are several
+    counts: Ids  # (T, V) occurrences in each class
+    totals: list[Ids]  # for each corpus, (V,) occurrences in it
 
     def per_million(self, word: int) -> list[float]:
         """Occurrences of a word per million words of each corpus."""

@@ -55,26 +55,15 @@ Evidence = dict[str, float]
 
 @dataclass(frozen=True)
 class Combination:
-    """What ``auto`` consists of.
+    """What ``auto`` consists of."""
 
-    Attributes:
-        offsets: The member scores, with the surprise beyond which each counts.
-        references: (m,) scores that each member gives the reference documents.
-        evidence: The figures behind the choice, JSON-ready.
-    """
-
-    offsets: dict[str, float]
-    references: dict[str, Floats]
-    evidence: dict[str, Any] = field(default_factory=dict)
+    offsets: dict[str, float]  # the member scores, with the surprise beyond which each counts
+    references: dict[str, Floats]  # (m,) scores that each member gives the reference documents
+    evidence: dict[str, Any] = field(default_factory=dict)  # the figures behind the choice, JSON-ready
 
 
 class JointScore(Score):
-    """The sum of the members' surprises (:class:`masker.detection.surprise.JointSurprise`).
-
-    Args:
-        members: The scores that the combination names.
-        combination: Offsets and references.
-    """
+    """The sum of the members' surprises (:class:`masker.detection.surprise.JointSurprise`)."""
 
     name = AUTO
 
@@ -95,15 +84,7 @@ def candidate_features() -> tuple[str, ...]:
 def choose_combination(
     statistics: Statistics, held_out: Outputs, labels: Labels, stand_ins: Mapping[str, Outputs], settings: Settings
 ) -> Combination:
-    """Choose a lead and, if it helps, a guard.
-
-    Args:
-        statistics: Statistics of the training documents.
-        held_out: Outputs of held-out documents.
-        labels: (N,) their classes.
-        stand_ins: Outputs of documents that should look out-of-distribution, by name.
-        settings: All settings.
-    """
+    """Choose a lead and, if it helps, a guard, on held-out documents with (N,) labels and their stand-ins by name."""
     scores = {name: build_score(name, statistics, settings) for name in CANDIDATES}
     references = {name: score.ood_score(held_out) for name, score in scores.items()}
     views = {name: views_auroc(score, references[name], stand_ins) for name, score in scores.items()}
@@ -141,8 +122,7 @@ def left_out_auroc(
 ) -> Evidence:
     """How well distances separate a left-out class from the classes they know, averaged over left-out classes.
 
-    Returns:
-        The figure of each score; empty if no class can be left out.
+    Empty if no class can be left out.
     """
     n_classes = held_out.logits.shape[1]
     in_bank = np.bincount(statistics.bank_labels, minlength=n_classes)

@@ -16,23 +16,14 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Calibration:
-    """The decision rule of one score.
+    """The decision rule of one score."""
 
-    Attributes:
-        scores: (n,) scores of held-out in-distribution documents.
-        predicted: (n,) their predicted classes.
-        false_alarm_rate: The share of in-distribution documents that may be rejected.
-        thresholds: (C,) score above which a document is rejected, by its predicted class.
-        by_class: (C,) whether a class has a threshold of its own; the others share one.
-        external: Whether the thresholds were set from outside, so that nothing is guaranteed.
-    """
-
-    scores: Floats
-    predicted: Labels
-    false_alarm_rate: float
-    thresholds: Floats
-    by_class: Flags
-    external: bool = False
+    scores: Floats  # (n,) scores of held-out in-distribution documents
+    predicted: Labels  # (n,) their predicted classes
+    false_alarm_rate: float  # share of in-distribution documents that may be rejected
+    thresholds: Floats  # (C,) score above which a document is rejected, by its predicted class
+    by_class: Flags  # (C,) whether a class has a threshold of its own; the others share one
+    external: bool = False  # thresholds were set from outside, so nothing is guaranteed
 
     @classmethod
     def fit(
@@ -40,14 +31,9 @@ class Calibration:
     ) -> Calibration:
         """Set conformal thresholds.
 
-        Args:
-            scores: (n,) scores of held-out documents.
-            predicted: (n,) their predicted classes.
-            n_classes: C.
-            false_alarm_rate: α.
-            class_conditional: Keep the guarantee within each predicted class that has enough held-out documents, and
-                within all other classes together. (If these used the threshold of all documents, the false alarms of
-                the large classes would be spent twice.)
+        ``class_conditional`` keeps the guarantee within each predicted class that has enough held-out documents, and
+        within all other classes together. (If these used the threshold of all documents, the false alarms of the large
+        classes would be spent twice.)
         """
         by_class = np.zeros(n_classes, dtype=bool)
         if class_conditional:

@@ -31,22 +31,15 @@ _ROUNDING = 1e-9
 
 
 def conformal_p_values(scores: npt.NDArray[np.floating], held_out: npt.NDArray[np.floating]) -> Floats:
-    """(N,) p-values of (N,) scores; small = more out-of-distribution.
-
-    Args:
-        scores: Scores of new documents.
-        held_out: (n,) scores of held-out in-distribution documents, in ascending order.
-    """
+    """(N,) p-values of (N,) scores among (n,) held-out ones in ascending order; small = more out-of-distribution."""
     below = np.searchsorted(held_out, scores, side="left")
     return np.asarray((1.0 + len(held_out) - below) / (len(held_out) + 1.0))
 
 
 def conformal_threshold(held_out: npt.NDArray[np.floating], false_alarm_rate: float) -> float:
-    """The threshold t for α = ``false_alarm_rate``; a document that scores higher is rejected.
+    """The threshold t for α = ``false_alarm_rate`` from (n,) held-out scores in any order, n > 0.
 
-    Args:
-        held_out: (n,) scores of held-out in-distribution documents, in any order; at least one.
-        false_alarm_rate: α. With 0, only what scores above all held-out documents is rejected.
+    A document that scores higher is rejected; with α = 0, only what scores above all held-out documents.
     """
     n = len(held_out)
     place = math.ceil((n + 1) * (1.0 - false_alarm_rate) - _ROUNDING)

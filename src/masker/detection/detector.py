@@ -27,59 +27,35 @@ _PREDICTED = "predicted"
 
 
 class Judgement(NamedTuple):
-    """What the detector says of N documents.
+    """What the detector says of N documents."""
 
-    Attributes:
-        probabilities: (N, C), scaled by the temperature.
-        predicted: (N,) the classes with the highest logit.
-        raw_confidence: (N,) highest probability before scaling.
-        scores: (N,) out-of-distribution scores.
-        p_values: (N,) share of in-distribution documents that look at least as strange.
-        rejected: (N,) whether they are out-of-distribution.
-    """
-
-    probabilities: Floats
-    predicted: Labels
-    raw_confidence: Floats
-    scores: Floats
-    p_values: Floats
-    rejected: npt.NDArray[np.bool_]
+    probabilities: Floats  # (N, C), scaled by the temperature
+    predicted: Labels  # (N,) the classes with the highest logit
+    raw_confidence: Floats  # (N,) highest probability before scaling
+    scores: Floats  # (N,) out-of-distribution scores
+    p_values: Floats  # (N,) share of in-distribution documents that look at least as strange
+    rejected: npt.NDArray[np.bool_]  # (N,) whether they are out-of-distribution
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out in-distribution documents.
+    """Held-out in-distribution documents."""
 
-    Attributes:
-        scores: (n,) their scores, by the name of the score.
-        predicted: (n,) their predicted classes.
-        separate: Whether they were used for nothing but the calibration.
-    """
-
-    scores: dict[str, Floats]
-    predicted: Labels
-    separate: bool
+    scores: dict[str, Floats]  # (n,) their scores, by the name of the score
+    predicted: Labels  # (n,) their predicted classes
+    separate: bool  # whether they were used for nothing but the calibration
 
 
 @dataclass(frozen=True)
 class Detector:
-    """Turns the outputs of a network into probabilities, scores and decisions.
-
-    Attributes:
-        score: The score in use.
-        calibration: Its decision rule.
-        temperature: What logits are divided by for the confidence.
-        held_out: Held-out documents, to calibrate any other score on.
-        head: ``one-vs-rest`` or ``multi-class``.
-        basis: What this and the other scores are built from.
-    """
+    """Turns the outputs of a network into probabilities, scores and decisions."""
 
     score: Score
     calibration: Calibration
-    temperature: float
-    held_out: HeldOut
+    temperature: float  # logits are divided by it for the confidence
+    held_out: HeldOut  # to calibrate any other score on
     head: Head
-    basis: ScoreBasis = field(default_factory=ScoreBasis)
+    basis: ScoreBasis = field(default_factory=ScoreBasis)  # what this and the other scores are built from
 
     def judge(self, outputs: Outputs) -> Judgement:
         """Probabilities, scores, p-values and decisions.
@@ -119,14 +95,7 @@ class Detector:
     ) -> tuple[Detector, DetectionSettings]:
         """Change score or decision rule, calibrated on the same held-out documents; ``None`` keeps what is in use.
 
-        Args:
-            settings: All settings of the model.
-            score: One of :meth:`available`.
-            false_alarm_rate: The share of in-distribution documents that may be rejected.
-            class_conditional: Whether predicted classes get thresholds of their own.
-
-        Returns:
-            The new detector, and the detection settings that describe it.
+        Returns the new detector, and the detection settings that describe it.
 
         Raises:
             ConfigError: If the model does not have that score, or the rate is out of range.
@@ -180,13 +149,9 @@ class Detector:
     def from_stored(cls, manifest: dict[str, Any], arrays: Arrays, settings: Settings) -> Detector:
         """The inverse of :meth:`to_manifest` and :meth:`to_arrays`.
 
-        A score that is not installed becomes a :class:`MissingScore`, so that the model can still be recalibrated.
-        Scores of the held-out documents by other scores that are not installed are dropped.
-
-        Args:
-            manifest: All of ``masker.json``.
-            arrays: All of ``masker.safetensors``.
-            settings: The settings of the model.
+        Takes all of ``masker.json`` and ``masker.safetensors``. A score that is not installed becomes a
+        :class:`MissingScore`, so that the model can still be recalibrated. Scores of the held-out documents by other
+        scores that are not installed are dropped.
         """
         name, stored = manifest["score"], manifest["detection"]
         held_out = part_of(arrays, _HELD_OUT)
@@ -208,11 +173,7 @@ class Detector:
 
 
 def document_scores(score: Score, outputs: Outputs) -> Floats:
-    """(N,) scores of N documents, possibly NaN.
-
-    Raises:
-        ModelError: If the score does not return one number per document.
-    """
+    """(N,) scores of N documents, possibly NaN."""
     scores = np.asarray(score.ood_score(outputs), dtype=np.float64)
     if scores.shape != outputs.logits.shape[:1]:
         raise ModelError(
@@ -223,11 +184,7 @@ def document_scores(score: Score, outputs: Outputs) -> Floats:
 
 
 def checked_scores(score: Score, outputs: Outputs) -> Floats:
-    """(N,) scores of N documents, none of them NaN: comparing with NaN is always false, so nothing would be rejected.
-
-    Raises:
-        ModelError: If a logit or a score is NaN.
-    """
+    """(N,) scores of N documents, none NaN: comparing with NaN is always false, so nothing would be rejected."""
     if np.isnan(outputs.logits).any():
         raise ModelError(
             "the network gives NaN in place of numbers: its training diverged; train again with a lower "
@@ -240,7 +197,6 @@ def checked_scores(score: Score, outputs: Outputs) -> Floats:
 
 
 def _remedy(name: str) -> str:
-    """What to do to get a score that a model does not have."""
     if name in REMOVED_SCORES:
         return " That score was removed from masker"
     if name != AUTO and name not in SCORES:

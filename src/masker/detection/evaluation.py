@@ -26,12 +26,7 @@ CURVE_POINTS = 100
 
 @dataclass(frozen=True)
 class Resampling:
-    """How bootstrap intervals are computed.
-
-    Attributes:
-        resamples: Bootstrap resamples behind each interval.
-        seed: Seed of the resampling.
-    """
+    """How bootstrap intervals are computed."""
 
     resamples: int
     seed: int
@@ -47,16 +42,7 @@ def evaluate_classification(
 ) -> dict[str, Any]:
     """Classification figures on the test documents and detection figures against each out-of-distribution set.
 
-    Args:
-        detector: The detector that judged them.
-        classes: Class names in the order of the outputs.
-        test: Its judgement of the test documents.
-        labels: Their true classes.
-        ood: Its judgement of each out-of-distribution set, by name.
-        resampling: How intervals are computed.
-
-    Returns:
-        A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % interval.
+    A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % interval.
     """
     options = asdict(resampling)
     predicted = [classes[index] for index in test.predicted]

@@ -32,11 +32,7 @@ _log = logging.getLogger("masker")
 class DetectorFitter:
     """Fits and recalibrates the detector of a trained network.
 
-    Args:
-        backend: Runs the network.
-        tokenizer: Its tokenizer.
-        keywords: The keywords it was trained with.
-        settings: All settings. The method's own score is used if it has one, ``detection.score`` otherwise.
+    The score is the training method's own if it has one, ``detection.score`` otherwise.
 
     Raises:
         ConfigError: If there is no such score, or it belongs to another method.
@@ -56,18 +52,14 @@ class DetectorFitter:
             )
 
     def fit(
-        self,
-        train: Encoded,
-        validation: Encoded,
-        calibration: Encoded | None,
-        train_outputs: Outputs | None = None,
+        self, train: Encoded, validation: Encoded, calibration: Encoded | None, train_outputs: Outputs | None = None
     ) -> Detector:
         """Learn from the training documents, choose the score if it is ``auto``, and calibrate it.
 
         Args:
-            train: Training documents with class indices.
-            validation: Documents with class indices that chose the checkpoint; they choose the score, too.
-            calibration: Documents with class indices that chose nothing; ``None`` calibrates on ``validation``.
+            train: Training documents. These and all others have class indices as labels.
+            validation: Documents that chose the checkpoint; they choose the score, too.
+            calibration: Documents that chose nothing; ``None`` calibrates on ``validation``.
             train_outputs: Outputs of the training documents, if they were computed already.
         """
         settings, name = self._settings, self._name
@@ -98,17 +90,13 @@ class DetectorFitter:
         return replace(detector, temperature=fit_temperature(logits, labels, settings.model.head))
 
     def recalibrate(
-        self,
-        detector: Detector,
-        documents: Encoded,
-        choosing: Encoded | None = None,
-        statistics: Encoded | None = None,
+        self, detector: Detector, documents: Encoded, choosing: Encoded | None = None, statistics: Encoded | None = None
     ) -> Detector:
         """Calibrate a detector on new in-distribution documents. The network does not change.
 
         Args:
             detector: The present detector.
-            documents: New documents. Class indices are optional: without them the temperature does not change.
+            documents: Labels are optional; without them the temperature does not change.
             choosing: Other new documents with class indices to choose ``auto`` on; ``None`` keeps its combination.
             statistics: Training documents with class indices to learn from again, for this score and those that the
                 model has; ``None`` keeps what it learnt.
@@ -154,15 +142,13 @@ class DetectorFitter:
         """Learn again for the score that is asked for and for those that the model has."""
         name = self._name
         installed = {kind for _, score in SCORES.items() for kind in score.features}
-        before = (
-            () if basis.statistics is None else tuple(kind for kind in basis.statistics.moments if kind in installed)
-        )
+        before = () if basis.statistics is None else basis.statistics.moments
+        kinds = tuple(kind for kind in before if kind in installed)
         learnt: type[LearntScore] | None = None if basis.learnt is None else type(basis.learnt)
-        kinds = before
         if is_learnt(name):
             learnt = SCORES.get(name)
         else:
-            kinds = tuple(dict.fromkeys([*read_features(name), *before]))
+            kinds = tuple(dict.fromkeys([*read_features(name), *kinds]))
         if not kinds and learnt is None:
             raise ConfigError(f"statistics: score '{name}' learns nothing from them; leave them out")
         if name != AUTO and basis.combination is not None:

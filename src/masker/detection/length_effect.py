@@ -30,28 +30,16 @@ RANGE = (0.01, 0.99)
 
 @dataclass(frozen=True)
 class LengthEffect:
-    r"""g, a function of the number of tokens.
+    """g, a function of the number of tokens."""
 
-    Attributes:
-        slope: :math:`\beta`.
-        centre: Mean logarithm of the lengths.
-        low: Shorter lengths count as this one.
-        high: Longer lengths count as this one.
-    """
-
-    slope: float
-    centre: float
-    low: float
-    high: float
+    slope: float  # β
+    centre: float  # mean logarithm of the lengths
+    low: float  # shorter lengths count as this one
+    high: float  # longer lengths count as this one
 
     @classmethod
     def fit(cls, lengths: Labels, sizes: Floats) -> LengthEffect:
-        """Regress sizes on lengths.
-
-        Args:
-            lengths: (M,) tokens of training documents, at least one document.
-            sizes: (M,) e, the logarithms of their distances relative to their class.
-        """
+        """Regress (M,) e, the log distances of M > 0 training documents relative to their class, on (M,) tokens."""
         low, high = np.quantile(lengths, RANGE)
         logs = np.log(np.clip(lengths, max(low, 1.0), max(high, 1.0)))
         centre = float(logs.mean())

@@ -15,8 +15,7 @@ class Prediction:
     """The answer for one text. A regression sets ``label`` to the predicted number and the rest to ``None``.
 
     Attributes:
-        label: The most probable class.
-        confidence: Its probability, calibrated on held-out documents.
+        confidence: The probability of the label, calibrated on held-out documents.
         p_value: Approximately the share of in-distribution texts that look at least as strange.
         ood_score: Higher = more out-of-distribution.
         is_ood: Whether the score exceeds the model's threshold: "none of my classes".

@@ -21,14 +21,7 @@ def recalibrated_settings(
     false_alarm_rate: float | None = None,
     class_conditional: bool | None = None,
 ) -> Settings:
-    """Settings with the requested changes; ``None`` keeps the present value.
-
-    Args:
-        settings: The model's settings.
-        used: The score in use.
-        score: Another score.
-        false_alarm_rate: Another rate.
-        class_conditional: Another rule.
+    """Settings with the requested changes; ``None`` keeps the present value. ``used`` is the score in use.
 
     Raises:
         ConfigError: When the method has a score of its own, or a value is out of range.
@@ -51,18 +44,10 @@ def recalibrated_settings(
 
 
 def choosing_split(labels: Sequence[Any] | None, count: int, settings: Settings) -> tuple[list[int], list[int]]:
-    """Split texts into those to choose ``auto`` on and those to calibrate it on.
-
-    Args:
-        labels: Their classes.
-        count: Number of texts.
-        settings: The model's settings.
-
-    Returns:
-        Row numbers of both parts.
+    """Row numbers of the texts to choose ``auto`` on and of those to calibrate it on.
 
     Raises:
-        DataError: When they have no labels, or there are too few.
+        DataError: When there are no labels, or too few texts.
     """
     if labels is None:
         raise DataError("calibrate: score 'auto' is chosen on labelled texts; add a label column, or leave it out")

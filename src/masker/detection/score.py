@@ -39,13 +39,9 @@ AUTO = "auto"
 #: Names that no score may have: ``auto``, and the key that stores the predicted classes beside the scores.
 RESERVED_NAMES = (AUTO, "predicted")
 #: Scores that earlier versions offered.
+_DISTANCES = ("mahalanobis", "scaled-mahalanobis", "relative-mahalanobis", "knn")
 REMOVED_SCORES = frozenset(
-    {"knn-frozen", "vim", "vim-mean"}
-    | {
-        f"{score}-{features}"
-        for score in ("mahalanobis", "scaled-mahalanobis", "relative-mahalanobis", "knn")
-        for features in ("mean", "layers")
-    }
+    ["knn-frozen", "vim", "vim-mean", *(f"{score}-{kind}" for score in _DISTANCES for kind in ("mean", "layers"))]
 )
 
 
@@ -70,20 +66,13 @@ class Score(ABC):
 
     @abstractmethod
     def ood_score(self, outputs: Outputs) -> Floats:
-        """(N,) scores of N documents, higher = more out-of-distribution.
-
-        Args:
-            outputs: Logits, the requested features and, where known, the lengths of the documents.
-        """
+        """(N,) scores of N documents, higher = more out-of-distribution."""
 
     @classmethod
     def build(cls, statistics: Statistics | None, settings: Settings) -> Score:
         """Make the score. Override it if the score needs either argument.
 
-        Args:
-            statistics: Statistics of the training documents; they cover every kind in ``features``, and are ``None``
-                only if there is no such kind.
-            settings: All settings of the model.
+        The statistics cover every kind in ``features``, and are ``None`` only if there is no such kind.
         """
         return cls()
 
@@ -97,13 +86,7 @@ class LearntScore(Score):
     @classmethod
     @abstractmethod
     def fit(cls, outputs: Outputs, labels: Labels, settings: Settings) -> LearntScore:
-        """Learn from the training documents.
-
-        Args:
-            outputs: Their outputs, with the kinds in ``features``.
-            labels: (N,) their classes.
-            settings: All settings of the model.
-        """
+        """Learn from the outputs of N training documents, with the kinds in ``features``, and their (N,) classes."""
 
     @abstractmethod
     def state(self) -> Arrays:
@@ -116,9 +99,9 @@ class LearntScore(Score):
 
 
 class MissingScore(Score):
-    """The score of a stored model that is not installed here. The model opens; scoring a text is an error.
+    """The score of a stored model that is not installed here.
 
-    So another score can still be calibrated for it.
+    The model opens, so that another score can be calibrated for it; scoring a text is an error.
     """
 
     def __init__(self, name: str) -> None:
@@ -128,7 +111,6 @@ class MissingScore(Score):
         raise self.error()
 
     def error(self) -> ModelError:
-        """What is wrong, and what to do."""
         why = "is not installed; install the package that provides it,"
         if self.name in REMOVED_SCORES:
             why = "was removed from masker;"
@@ -142,11 +124,7 @@ AnyScore = TypeVar("AnyScore", bound=Score)
 
 
 def register_score(score: type[AnyScore]) -> type[AnyScore]:
-    """Class decorator: offer a score under its ``name``.
-
-    Raises:
-        ConfigError: If the name is missing, reserved or taken.
-    """
+    """Class decorator: offer a score under its ``name``, which must be neither reserved nor taken."""
     name = getattr(score, "name", None)
     if not isinstance(name, str) or not name or name in RESERVED_NAMES:
         raise ConfigError(

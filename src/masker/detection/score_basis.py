@@ -18,20 +18,14 @@ _STATISTICS, _REFERENCE, _LEARNT = "known.", "reference.", "score."
 
 @dataclass(frozen=True)
 class ScoreBasis:
-    """What the scores of one model are built from.
+    """What the scores of one model are built from."""
 
-    Attributes:
-        statistics: Statistics of the training documents, if a score that reads features was asked for.
-        combination: What ``auto`` consists of, if it was chosen.
-        learnt: The learnt score, if there is one; it need not be the score in use.
-    """
-
-    statistics: Statistics | None = None
-    combination: Combination | None = None
-    learnt: LearntScore | None = None
+    statistics: Statistics | None = None  # if a score that reads features was asked for
+    combination: Combination | None = None  # what `auto` consists of, if it was chosen
+    learnt: LearntScore | None = None  # need not be the score in use
 
     def build(self, name: str, settings: Settings) -> Score:
-        """Build the score of any name.
+        """Build a score by name.
 
         Raises:
             ConfigError: If there is no such score.
@@ -57,19 +51,15 @@ class ScoreBasis:
     def names(self) -> list[str]:
         """All scores that can be built and that ``--score`` can select."""
         kinds = set() if self.statistics is None else set(self.statistics.moments)
-        plain = [
+        names = [
             name
             for name, score in SCORES.items()
             if not score.method_only and not issubclass(score, LearntScore) and kinds.issuperset(score.features)
         ]
-        return [
-            *plain,
-            *([self.learnt.name] if self.learnt is not None else []),
-            *([AUTO] if self.combination is not None else []),
-        ]
+        names += [] if self.learnt is None else [self.learnt.name]
+        return names if self.combination is None else [*names, AUTO]
 
     def to_arrays(self) -> Arrays:
-        """The arrays of ``masker.safetensors``."""
         arrays: Arrays = {}
         if self.statistics is not None:
             arrays |= {_STATISTICS + name: array for name, array in self.statistics.to_arrays().items()}
@@ -83,24 +73,19 @@ class ScoreBasis:
     def from_stored(
         cls, combination: dict[str, Any] | None, learnt: str, arrays: Arrays, settings: Settings
     ) -> ScoreBasis:
-        """Rebuild from the arrays of ``masker.safetensors``.
+        """Rebuild from all arrays of ``masker.safetensors``.
 
         Args:
             combination: Offsets and evidence of ``auto``.
             learnt: The name of the learnt score; it is ignored if it is not that of an installed learnt score.
-            arrays: All arrays.
-            settings: All settings of the model.
         """
         statistics = part_of(arrays, _STATISTICS)
         chosen = None
         if combination is not None:
             chosen = Combination(combination["offsets"], part_of(arrays, _REFERENCE), combination["evidence"])
         score: type[Score] = SCORES.get(learnt) if learnt in SCORES else MissingScore
-        return cls(
-            Statistics.from_arrays(statistics) if statistics else None,
-            chosen,
-            score.from_state(part_of(arrays, _LEARNT), settings) if issubclass(score, LearntScore) else None,
-        )
+        state = score.from_state(part_of(arrays, _LEARNT), settings) if issubclass(score, LearntScore) else None
+        return cls(Statistics.from_arrays(statistics) if statistics else None, chosen, state)
 
 
 def part_of(arrays: Arrays, prefix: str) -> Arrays:

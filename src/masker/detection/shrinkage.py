@@ -21,12 +21,7 @@ FLOOR = 1e-10
 
 
 def oas_covariance(covariance: Floats, count: int) -> Floats:
-    """(H, H) shrunk covariance.
-
-    Args:
-        covariance: (H, H) empirical covariance S.
-        count: n, the number of vectors behind it.
-    """
+    """(H, H) shrunk covariance, from the empirical covariance S of n = ``count`` vectors."""
     dimensions = len(covariance)
     level = float(np.trace(covariance)) / dimensions
     mean_square = float(np.mean(covariance**2))

@@ -23,15 +23,7 @@ from masker.modeling.tokens import content_special_ids
 def stand_in_documents(
     encoded: Encoded, keywords: KeywordSet | None, tokenizer: Any, masking: MaskingSettings, seed: int
 ) -> dict[str, Encoded]:
-    """Make the stand-ins, by name.
-
-    Args:
-        encoded: Held-out documents.
-        keywords: The keyword set. Without one every word is context, and there is no keywords-only view.
-        tokenizer: Provides the mask token.
-        masking: Provides ``context_mask_prob``.
-        seed: Seed of the masks.
-    """
+    """Make the stand-ins, by name. Without keywords every word is context, and there is no keywords-only view."""
     special = sorted(content_special_ids(tokenizer))
     masked = []
     for row, ids in enumerate(encoded.input_ids):

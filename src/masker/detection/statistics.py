@@ -18,17 +18,11 @@ from masker.inference.outputs import Outputs
 
 @dataclass(frozen=True)
 class Moments:
-    """Counts, means and products of feature vectors.
+    """Counts, means and products of feature vectors."""
 
-    Attributes:
-        counts: (C,) documents of each class.
-        means: (C, H) mean vector of each class.
-        within: (H, H) sum over documents of the outer product of their deviation from the class mean.
-    """
-
-    counts: Floats
-    means: Floats
-    within: Floats
+    counts: Floats  # (C,) documents of each class
+    means: Floats  # (C, H) mean vector of each class
+    within: Floats  # (H, H) sum over documents of the outer product of their deviation from the class mean
 
     @property
     def total(self) -> int:
@@ -58,21 +52,13 @@ class Moments:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of the training documents.
-
-    Attributes:
-        moments: Moments by kind of features.
-        bank: (M, H) features of the sample, by kind of features.
-        bank_logits: (M, C) logits of the sample.
-        bank_labels: (M,) classes of the sample.
-        bank_lengths: (M,) tokens of the sample; ``None`` if they were not counted.
-    """
+    """Statistics of the training documents: moments and, from the M documents of the bank, features by kind."""
 
     moments: dict[str, Moments]
-    bank: dict[str, npt.NDArray[np.float32]]
-    bank_logits: npt.NDArray[np.float32]
-    bank_labels: Labels
-    bank_lengths: Labels | None = None
+    bank: dict[str, npt.NDArray[np.float32]]  # (M, H)
+    bank_logits: npt.NDArray[np.float32]  # (M, C)
+    bank_labels: Labels  # (M,)
+    bank_lengths: Labels | None = None  # (M,) tokens; None if they were not counted
 
     def to_arrays(self) -> Arrays:
         """Everything as plain 32-bit arrays."""
@@ -117,10 +103,8 @@ def gather_statistics(
     Args:
         stream: Outputs of all documents in order, in chunks.
         labels: (N,) their classes.
-        n_classes: C.
         kinds: Kinds of features.
         bank_size: Maximal number of documents in the bank, balanced over the classes.
-        seed: Seed of the sample in the bank.
     """
     keep = np.zeros(len(labels), dtype=bool)
     keep[bank_rows(labels, bank_size, seed)] = True

@@ -25,11 +25,7 @@ TAIL = 0.1
 
 
 class Surprise:
-    """u for one score.
-
-    Args:
-        reference: (m,) scores of in-distribution documents, at least one.
-    """
+    """u for one score, from the (m,) scores of m > 0 in-distribution documents."""
 
     def __init__(self, reference: npt.NDArray[np.floating]) -> None:
         ordered = np.sort(np.asarray(reference, dtype=np.float64))
@@ -53,10 +49,6 @@ class JointSurprise:
 
     With all c = 0 this is Fisher's statistic. A member with c = log 20 is a guard: it is silent about the 19 of 20
     in-distribution documents that it finds least surprising, so it adds no noise there, and counts beyond them.
-
-    Args:
-        references: (m,) reference scores of each member.
-        offsets: c of each member.
     """
 
     def __init__(self, references: dict[str, Floats], offsets: dict[str, float]) -> None:

@@ -44,14 +44,7 @@ def negative_log_likelihood(
 
 
 def fit_temperature(doc_logits: npt.NDArray[np.floating], labels: Labels, head: Head, *, too_few: float = 1.0) -> float:
-    """Fit T to held-out documents.
-
-    Args:
-        doc_logits: (N, C) outputs of f_doc.
-        labels: (N,) true classes.
-        head: ``one-vs-rest`` or ``multi-class``.
-        too_few: Returned if there are fewer than :data:`MIN_DOCUMENTS_FOR_TEMPERATURE` documents.
-    """
+    """Fit T to the (N, C) logits of held-out documents; ``too_few`` is returned if N is below the minimum."""
     if len(labels) < MIN_DOCUMENTS_FOR_TEMPERATURE:
         return too_few
     targets = smooth_targets(labels, doc_logits.shape[1])

@@ -27,8 +27,7 @@ def best_rate(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, hi
     Args:
         rule_at: The model's decision rule at any rate.
         held_out: Number of in-distribution documents behind it.
-        ood: (m,) scores of out-of-distribution examples.
-        predicted: (m,) their predicted classes.
+        ood: (m,) scores of out-of-distribution examples, with (m,) ``predicted`` classes.
         highest: Upper limit of the rate; ``None`` means 0.5.
     """
     rates = [float(rate) for rate in _GRID if least_documents(float(rate)) <= held_out]

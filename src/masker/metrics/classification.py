@@ -2,6 +2,8 @@
 
 Paper: its tables report accuracy next to the detection metrics, to show that it does not drop. Macro F1 and the
 calibration error are not in the paper.
+
+All functions raise :class:`~masker.errors.DataError` if the columns differ in length or are empty.
 """
 
 from __future__ import annotations
@@ -23,9 +25,6 @@ def accuracy(true: Sequence[str] | IntArray, predicted: Sequence[str] | IntArray
     r"""The share of rows with the right label.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} [\hat{y}_i = y_i]
-
-    Raises:
-        DataError: The columns differ in length or are empty.
     """
     check_same_length(true=true, predicted=predicted)
     return float(sum(t == p for t, p in zip(true, predicted, strict=True)) / len(true))
@@ -40,7 +39,7 @@ def macro_f1(true: Sequence[str], predicted: Sequence[str], classes: Sequence[st
     than counted as 0 or as 1. A class that is only predicted, or always missed, counts as 0.
 
     Raises:
-        DataError: The columns differ in length or are empty, or a label is not among ``classes``.
+        DataError: A label is not among ``classes``.
     """
     check_same_length(true=true, predicted=predicted)
     true_codes, predicted_codes = _encode(true, predicted, classes)
@@ -65,15 +64,14 @@ def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike
 
     Raises:
         ConfigError: ``bins`` is below 1.
-        DataError: The columns differ in length, are empty, or hold values out of range.
+        DataError: A value is out of range.
     """
-    confidence_vector = _as_probability(confidence)
-    correct_vector = as_vector(correct, "correct", finite=True)
-    check_same_length(confidence=confidence_vector, correct=correct_vector)
-    not_boolean = correct_vector[(correct_vector != 0.0) & (correct_vector != 1.0)]
+    probability, hits = _as_probability(confidence), as_vector(correct, "correct", finite=True)
+    check_same_length(confidence=probability, correct=hits)
+    not_boolean = hits[(hits != 0.0) & (hits != 1.0)]
     if not_boolean.size:
         raise DataError(f"correct must hold booleans, or 0 and 1; received {not_boolean[0]:g}. Pass predicted == true.")
-    return _calibration_error(confidence_vector, correct_vector, _bin_numbers(confidence_vector, bins), bins)
+    return _calibration_error(probability, hits, _bin_numbers(probability, bins), bins)
 
 
 def classification_report(
@@ -85,25 +83,14 @@ def classification_report(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, Interval]:
-    """Accuracy, macro F1 and calibration error, each with a 95 % bootstrap interval.
+    """``accuracy``, ``macro_f1`` and ``ece``, each with a 95 % bootstrap interval.
 
     All three share the resamples. A resample without any row of a class averages F1 over the others.
 
-    Args:
-        true: True labels, one per row.
-        predicted: Predicted labels, one per row.
-        confidence: Probability of the predicted label, one per row.
-        classes: The classes of the model.
-        resamples: Number of bootstrap resamples.
-        seed: Seed of the resampling.
-
-    Returns:
-        ``accuracy``, ``macro_f1`` and ``ece``.
-
     Raises:
-        ConfigError: A setting is out of range.
-        DataError: The columns differ in length or are empty, a label is not among ``classes`` (such rows belong in an
-            OOD file), or a confidence is outside [0, 1].
+        ConfigError: ``resamples`` or ``seed`` is out of range.
+        DataError: A label is not among ``classes`` (such rows belong in an OOD file), or a confidence, the probability
+            of the predicted label, is outside [0, 1].
     """
     probability = _as_probability(confidence)
     check_same_length(true=true, predicted=predicted, confidence=probability)

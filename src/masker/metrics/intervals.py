@@ -41,12 +41,7 @@ class Interval:
 
 
 def bootstrap(
-    statistic: Callable[[IntArray], float],
-    n: int,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    level: float = LEVEL,
+    statistic: Callable[[IntArray], float], n: int, *, resamples: int = RESAMPLES, seed: int = 0, level: float = LEVEL
 ) -> Interval:
     """Bootstrap any statistic of ``n`` rows.
 
@@ -55,13 +50,7 @@ def bootstrap(
 
     Args:
         statistic: Maps row indices (repeats allowed) to a finite number, e.g. ``lambda rows: correct[rows].mean()``.
-        n: Number of rows.
-        resamples: Number of bootstrap resamples.
-        seed: Seed of the resampling.
-        level: Share of the resampled statistics inside the interval, e.g. 0.95.
-
-    Returns:
-        The statistic on rows ``0 .. n-1``, with its percentile interval.
+        level: Share of the resampled statistics inside the interval.
 
     Raises:
         ConfigError: ``resamples``, ``seed`` or ``level`` is out of range.
@@ -106,11 +95,7 @@ def binomial_interval(hits: int, n: int, *, level: float = LEVEL) -> Interval:
 
 
 def resampling_generator(*, resamples: int, seed: int, level: float = LEVEL) -> np.random.Generator:
-    """Check the settings of a bootstrap and return its random generator.
-
-    Raises:
-        ConfigError: A setting is out of range.
-    """
+    """Check the settings of a bootstrap and return its random generator."""
     if resamples < 1:
         raise ConfigError(f"resamples must be at least 1; received {resamples}. Use 1000 for a stable 95 % interval.")
     if not 0.0 < level < 1.0:

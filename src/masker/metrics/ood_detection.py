@@ -105,29 +105,15 @@ def fpr_at_tpr(id_scores: npt.ArrayLike, ood_scores: npt.ArrayLike, tpr: float =
 
 
 def detection_report(
-    id_scores: npt.ArrayLike,
-    ood_scores: npt.ArrayLike,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    id_scores: npt.ArrayLike, ood_scores: npt.ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Interval]:
     """Every detection metric with a 95 % bootstrap interval.
 
     The bootstrap is stratified: ID and OOD texts are resampled separately, each to its own size. All metrics share the
-    resamples.
-
-    Args:
-        id_scores: Scores of in-distribution texts, higher = more OOD. Shape ``(n,)``.
-        ood_scores: Scores of out-of-distribution texts. Shape ``(m,)``.
-        resamples: Number of bootstrap resamples.
-        seed: Seed of the resampling; the same seed and scores give the same report.
-
-    Returns:
-        ``auroc``, ``eer``, ``detection_accuracy``, ``tnr_at_tpr80``, ``aupr`` and ``fpr_at_tpr95``.
+    resamples: ``auroc``, ``eer``, ``detection_accuracy``, ``tnr_at_tpr80``, ``aupr`` and ``fpr_at_tpr95``.
 
     Raises:
         ConfigError: ``resamples`` or ``seed`` is out of range.
-        DataError: An array is empty, not one-dimensional, or contains NaN.
     """
     generator = resampling_generator(resamples=resamples, seed=seed)
     ranked = RankedScores.of(id_scores, ood_scores)

@@ -2,6 +2,9 @@
 
 Paper: Pearson correlation, for STS-B across genres (cross-domain tables). Spearman correlation and mean squared error
 are not in the paper; the former is usual for STS-B, the latter is the training loss.
+
+All functions raise :class:`~masker.errors.DataError` if the columns differ in length, are empty, or contain NaN or
+infinities.
 """
 
 from __future__ import annotations
@@ -23,9 +26,6 @@ def pearson(true: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
 
     Deviation: if either column is constant, the fraction is 0 / 0 and the result is 0.0, since JSON has no NaN. A
     collapsed model that always predicts the same number scores 0.
-
-    Raises:
-        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
     return _pearson(*_columns(true, predicted))
 
@@ -36,9 +36,6 @@ def spearman(true: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     .. math:: \rho = r(\mathrm{rank}(y), \mathrm{rank}(\hat{y}))
 
     Ties share their mean rank. 0.0 if either column is constant, as in :func:`pearson`.
-
-    Raises:
-        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
     return _spearman(*_columns(true, predicted))
 
@@ -47,37 +44,20 @@ def mean_squared_error(true: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     r"""Mean squared error. Lower is better.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} (y_i - \hat{y}_i)^2
-
-    Raises:
-        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
     y, y_hat = _columns(true, predicted)
     return float(np.mean((y - y_hat) ** 2))
 
 
 def regression_report(
-    true: npt.ArrayLike,
-    predicted: npt.ArrayLike,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    true: npt.ArrayLike, predicted: npt.ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Interval]:
-    """Both correlations and the mean squared error, each with a 95 % bootstrap interval.
+    """``pearson``, ``spearman`` and ``mse``, each with a 95 % bootstrap interval.
 
     All three share the resamples. A resample with a constant column has correlation 0.0.
 
-    Args:
-        true: True numbers, one per row.
-        predicted: Predicted numbers, one per row.
-        resamples: Number of bootstrap resamples.
-        seed: Seed of the resampling.
-
-    Returns:
-        ``pearson``, ``spearman`` and ``mse``.
-
     Raises:
         ConfigError: ``resamples`` or ``seed`` is out of range.
-        DataError: The columns differ in length, are empty, or contain NaN or infinities.
     """
     y, y_hat = _columns(true, predicted)
     squared_errors = (y - y_hat) ** 2
@@ -92,15 +72,13 @@ def regression_report(
 
 
 def _columns(true: npt.ArrayLike, predicted: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    y = as_vector(true, "true", finite=True)
-    y_hat = as_vector(predicted, "predicted", finite=True)
+    y, y_hat = as_vector(true, "true", finite=True), as_vector(predicted, "predicted", finite=True)
     check_same_length(true=y, predicted=y_hat)
     return y, y_hat
 
 
 def _pearson(y: FloatArray, y_hat: FloatArray) -> float:
-    directions = [_direction(y), _direction(y_hat)]
-    return float(np.clip(np.dot(*directions), -1.0, 1.0))
+    return float(np.clip(np.dot(_direction(y), _direction(y_hat)), -1.0, 1.0))
 
 
 def _spearman(y: FloatArray, y_hat: FloatArray) -> float:

@@ -24,17 +24,11 @@ from masker.metrics.vectors import FloatArray, IntArray, as_vector
 
 @dataclass(frozen=True, eq=False)
 class RocCurve:
-    """One point per distinct score, from "flag nothing" to "flag everything".
+    """One point per distinct score, from "flag nothing" to "flag everything"; all arrays have shape ``(K + 1,)``."""
 
-    Attributes:
-        thresholds: Descending; the first is infinity, which flags nothing. Shape ``(K + 1,)``.
-        false_positives: Number of ID texts flagged at each threshold, ascending from 0. Shape ``(K + 1,)``.
-        true_positives: Number of OOD texts flagged at each threshold, ascending from 0. Shape ``(K + 1,)``.
-    """
-
-    thresholds: FloatArray
-    false_positives: IntArray
-    true_positives: IntArray
+    thresholds: FloatArray  # descending; the first is infinity, which flags nothing
+    false_positives: IntArray  # ID texts flagged at each threshold, ascending from 0
+    true_positives: IntArray  # OOD texts flagged at each threshold, ascending from 0
 
     @property
     def id_count(self) -> int:
@@ -59,26 +53,15 @@ class RankedScores:
 
     The rank of each text in the common order turns the curve of a resample into a count and a running sum, without
     another sort, which keeps the bootstrap cheap.
-
-    Attributes:
-        scores: The ``K`` distinct scores, descending.
-        id_ranks: Index of each ID text's score in ``scores``.
-        ood_ranks: Index of each OOD text's score in ``scores``.
     """
 
-    scores: FloatArray
-    id_ranks: IntArray
+    scores: FloatArray  # the K distinct scores, descending
+    id_ranks: IntArray  # index of each ID text's score in `scores`
     ood_ranks: IntArray
 
     @classmethod
     def of(cls, id_scores: npt.ArrayLike, ood_scores: npt.ArrayLike) -> RankedScores:
-        """Check and sort two 1-D arrays of scores.
-
-        Raises:
-            DataError: An array is empty, not one-dimensional, or contains NaN.
-        """
-        id_vector = as_vector(id_scores, "id_scores")
-        ood_vector = as_vector(ood_scores, "ood_scores")
+        id_vector, ood_vector = as_vector(id_scores, "id_scores"), as_vector(ood_scores, "ood_scores")
         ascending, places = np.unique(np.concatenate([id_vector, ood_vector]), return_inverse=True)
         ranks = (ascending.size - 1 - places).astype(np.int64)
         return cls(ascending[::-1], ranks[: id_vector.size], ranks[id_vector.size :])
@@ -103,11 +86,7 @@ class RankedScores:
 
 
 def roc_curve(id_scores: npt.ArrayLike, ood_scores: npt.ArrayLike) -> RocCurve:
-    """The ROC curve of a detector from its scores on ID and OOD texts.
-
-    Args:
-        id_scores: Scores of in-distribution texts, higher = more OOD. Shape ``(n,)``.
-        ood_scores: Scores of out-of-distribution texts. Shape ``(m,)``.
+    """The ROC curve of a detector from its scores on ``(n,)`` ID and ``(m,)`` OOD texts.
 
     Raises:
         DataError: An array is empty, not one-dimensional, or contains NaN.

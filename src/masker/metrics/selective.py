@@ -26,15 +26,10 @@ from masker.metrics.vectors import FloatArray, IntArray, as_vector, check_same_l
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverage:
-    """The risk-coverage curve, from the most certain text alone to all texts.
+    """The risk-coverage curve, from the most certain text alone to all ``n`` texts."""
 
-    Attributes:
-        coverage: Share of texts answered, ascending. Shape ``(n,)``.
-        risk: Share of those answered wrongly. Shape ``(n,)``.
-    """
-
-    coverage: FloatArray
-    risk: FloatArray
+    coverage: FloatArray  # (n,) share of texts answered, ascending
+    risk: FloatArray  # (n,) share of those answered wrongly
 
     @property
     def area(self) -> float:
@@ -42,11 +37,7 @@ class RiskCoverage:
         return float(self.risk.mean())
 
     def thinned(self, points: int) -> list[list[float]]:
-        """At most ``points`` pairs ``[coverage, risk]``, evenly spaced in coverage; the last has coverage 1.
-
-        Raises:
-            ConfigError: ``points`` is below 1.
-        """
+        """At most ``points`` pairs ``[coverage, risk]``, evenly spaced in coverage; the last has coverage 1."""
         if points < 1:
             raise ConfigError(f"points must be at least 1; received {points}. Use 100 for a smooth curve.")
         n = self.risk.size
@@ -55,11 +46,9 @@ class RiskCoverage:
 
 
 def risk_coverage(uncertainty: npt.ArrayLike, wrong: npt.ArrayLike) -> RiskCoverage:
-    """The risk-coverage curve.
+    """The curve of ``(n,)`` texts; the most uncertain, by 1 - confidence or an OOD score, are rejected first.
 
-    Args:
-        uncertainty: 1 - confidence, or an OOD score; the highest are rejected first. Shape ``(n,)``.
-        wrong: Whether the answer is wrong (booleans, or 0 and 1). Shape ``(n,)``.
+    ``wrong`` says whether each answer is wrong (booleans, or 0 and 1).
 
     Raises:
         DataError: The columns differ in length, are empty, or contain NaN.
@@ -75,11 +64,7 @@ def aurc(uncertainty: npt.ArrayLike, wrong: npt.ArrayLike) -> float:
 
 
 def selective_report(
-    uncertainty: npt.ArrayLike,
-    wrong: npt.ArrayLike,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    uncertainty: npt.ArrayLike, wrong: npt.ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[Interval, RiskCoverage]:
     """AURC with a 95 % bootstrap interval, and the curve itself."""
     curve = risk_coverage(uncertainty, wrong)

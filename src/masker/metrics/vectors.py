@@ -16,13 +16,7 @@ IntArray = npt.NDArray[np.int64]
 def as_vector(values: npt.ArrayLike, name: str, *, finite: bool = False) -> FloatArray:
     """``values`` as a non-empty 1-D float64 array.
 
-    Args:
-        values: A list, an array or a CPU tensor of numbers.
-        name: The parameter's name, for error messages.
-        finite: Also refuse infinities, which are fine where only the order matters.
-
-    Raises:
-        DataError: The values are not numbers, not one-dimensional, empty, NaN, or infinite with ``finite``.
+    ``finite`` also refuses infinities, which are fine where only the order matters. ``name`` is for error messages.
     """
     try:
         vector = np.asarray(values, dtype=np.float64)
@@ -48,11 +42,7 @@ def as_vector(values: npt.ArrayLike, name: str, *, finite: bool = False) -> Floa
 
 
 def check_same_length(**columns: Sized) -> None:
-    """Raise unless all named columns have the same number of rows, at least one.
-
-    Raises:
-        DataError: The lengths differ, or all are zero.
-    """
+    """Raise unless all named columns have the same number of rows, at least one."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         received = ", ".join(f"{name}: {length}" for name, length in lengths.items())

@@ -27,12 +27,9 @@ from masker.inference.outputs import Outputs
 
 
 def gaussian_thresholds(probabilities: Floats, labels: Labels, alpha: float) -> Floats:
-    """(C,) thresholds t_i.
+    """(C,) thresholds t_i from (N, C) sigmoid outputs and (N,) classes of the training documents.
 
-    Args:
-        probabilities: (N, C) sigmoid outputs for the training documents.
-        labels: (N,) their classes; each class has at least one document.
-        alpha: How many standard deviations below 1 a probability may be; 3 in the paper.
+    ``alpha`` is how many standard deviations below 1 a probability may be; 3 in the paper.
     """
     n_classes = probabilities.shape[1]
     shortfall = (1.0 - probabilities[np.arange(len(labels)), labels]) ** 2

@@ -26,15 +26,10 @@ from masker.inference.outputs import Outputs
 
 @dataclass(frozen=True)
 class Gaussians:
-    r"""Normal distributions with a shared covariance, in coordinates in which it is the identity.
+    """Normal distributions with a shared covariance, in coordinates in which it is the identity."""
 
-    Attributes:
-        whitening: (H, H) W with :math:`W W^T = \Sigma^{-1}`.
-        centres: (C, H) means times W.
-    """
-
-    whitening: Floats
-    centres: Floats
+    whitening: Floats  # (H, H) W with W Wᵀ = Σ⁻¹
+    centres: Floats  # (C, H) means times W
 
     def distances(self, features: npt.NDArray[np.floating]) -> Floats:
         """(N, C) squared Mahalanobis distances of (N, H) features."""
@@ -42,13 +37,7 @@ class Gaussians:
 
 
 def fit_gaussians(means: Floats, covariance: Floats, count: int) -> Gaussians:
-    """Class means and the inverse of their shrunk covariance.
-
-    Args:
-        means: (C, H).
-        covariance: (H, H) empirical covariance around the means.
-        count: Number of documents behind it.
-    """
+    """From (C, H) class means and the (H, H) empirical covariance of ``count`` documents around them."""
     factor = whitening(oas_covariance(covariance, count))
     return Gaussians(factor, means @ factor)
 

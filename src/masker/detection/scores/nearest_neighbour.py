@@ -32,12 +32,9 @@ def unit_rows(features: npt.NDArray[np.floating]) -> Vectors:
 
 
 def nearest_neighbour_score(features: npt.NDArray[np.floating], bank: Vectors, neighbours: int) -> Floats:
-    """(N,) scores, between 0 and 2; higher = more out-of-distribution.
+    """(N,) scores of (N, H) features, between 0 and 2; higher = more out-of-distribution.
 
-    Args:
-        features: (N, H).
-        bank: (M, H) training documents, scaled to length 1.
-        neighbours: k; if the bank is smaller, its farthest document counts.
+    The (M, H) bank has rows of length 1. If it holds fewer than k documents, its farthest one counts.
     """
     rows = unit_rows(features)
     k = min(neighbours, len(bank))

@@ -34,18 +34,11 @@ CHUNK = 1024
 
 @dataclass(frozen=True)
 class OneClassSvm:
-    """The function f.
+    """The function f."""
 
-    Attributes:
-        points: (S, F) support vectors or landmarks x_i, dense or sparse.
-        weights: (S,) a_i.
-        intercept: b.
-        gamma: γ.
-    """
-
-    points: Any
-    weights: Floats
-    intercept: float
+    points: Any  # (S, F) support vectors or landmarks x_i, dense or sparse
+    weights: Floats  # (S,) a_i
+    intercept: float  # b
     gamma: float
 
     def decision(self, features: Any) -> Floats:
@@ -59,11 +52,7 @@ class OneClassSvm:
         return np.asarray(np.concatenate(parts) + self.intercept) if parts else np.empty(0)
 
     def to_arrays(self) -> Arrays:
-        arrays: Arrays = {
-            "weights": self.weights,
-            "intercept": np.array(self.intercept),
-            "gamma": np.array(self.gamma),
-        }
+        arrays: Arrays = {"weights": self.weights, "intercept": np.array(self.intercept), "gamma": np.array(self.gamma)}
         if issparse(self.points):
             arrays |= {f"points.{part}": getattr(self.points, part) for part in ("data", "indices", "indptr")}
             return {**arrays, "points.shape": np.array(self.points.shape)}
@@ -87,8 +76,6 @@ def fit_one_class_svm(
     Args:
         features: (N, F), dense or sparse.
         nu: ν, an upper bound on the share of training documents with f(x) < 0.
-        gamma: γ.
-        solver: ``exact`` or ``sgd``.
         components: Number of landmarks of ``sgd``, at most N.
         seed: Seed of the landmarks and of the steps of ``sgd``.
     """

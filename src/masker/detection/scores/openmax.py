@@ -45,19 +45,12 @@ LEAST_SPREAD = 1e-6
 
 @dataclass(frozen=True)
 class OpenMaxStatistics:
-    """What OpenMax learns of each class.
+    """What OpenMax learns of each class."""
 
-    Attributes:
-        means: (C, C) mean activation vectors μ_i.
-        shape: (C,) Weibull shapes.
-        scale: (C,) Weibull scales.
-        tail_start: (C,) smallest distance of each tail.
-    """
-
-    means: Floats
-    shape: Floats
-    scale: Floats
-    tail_start: Floats
+    means: Floats  # (C, C) mean activation vectors μ_i
+    shape: Floats  # (C,) Weibull shapes
+    scale: Floats  # (C,) Weibull scales
+    tail_start: Floats  # (C,) smallest distance of each tail
 
 
 def fit_weibull_tail(distances: Floats, tail: int) -> tuple[float, float, float]:
@@ -78,11 +71,9 @@ def fit_weibull_tail(distances: Floats, tail: int) -> tuple[float, float, float]
 def fit_openmax(
     doc_logits: npt.NDArray[np.floating], labels: Labels, *, tail: int, distance: Distance
 ) -> OpenMaxStatistics:
-    """Mean activation vectors and Weibull tails of the training documents.
+    """Mean activation vectors and Weibull tails of the training documents, from (N, C) activations and (N,) classes.
 
     Args:
-        doc_logits: (N, C) activations.
-        labels: (N,) true classes.
         tail: Number of largest distances to fit; at most half of a class's distances, at least 3.
         distance: ``euclidean``, or ``euclidean-cosine``: Euclidean / 200 + cosine distance, as the authors do.
 
@@ -116,14 +107,7 @@ def activation_distances(logits: Floats, means: Floats, distance: Distance) -> F
 def openmax_probabilities(
     doc_logits: npt.NDArray[np.floating], statistics: OpenMaxStatistics, *, alpha: int, distance: Distance
 ) -> Floats:
-    """(N, 1 + C) probabilities P; column 0 is the unknown class.
-
-    Args:
-        doc_logits: (N, C) activations.
-        statistics: Result of :func:`fit_openmax`.
-        alpha: α, the number of highest activations to revise.
-        distance: As in :func:`fit_openmax`.
-    """
+    """(N, 1 + C) probabilities P of (N, C) activations; column 0 is the unknown class."""
     from scipy.stats import weibull_min
 
     logits = np.asarray(doc_logits, dtype=np.float64)

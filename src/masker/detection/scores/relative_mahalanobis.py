@@ -25,26 +25,13 @@ from masker.inference.outputs import Outputs
 
 
 def fit_background(mean: Floats, within: Floats, between: Floats, count: int) -> Gaussians:
-    """One Gaussian for all documents.
-
-    Args:
-        mean: (H,).
-        within: (H, H) empirical covariance around the class means.
-        between: (H, H) covariance of the class means.
-        count: Number of documents behind them.
-    """
+    """One Gaussian for all documents, from their (H,) mean and (H, H) covariance within and between classes."""
     factor = whitening(oas_covariance(within, count) + between)
     return Gaussians(factor, mean[None] @ factor)
 
 
 def relative_mahalanobis_score(features: npt.NDArray[np.floating], classes: Gaussians, background: Gaussians) -> Floats:
-    """(N,) scores of (N, H) features; higher = more out-of-distribution.
-
-    Args:
-        features: (N, H).
-        classes: One centre for each class.
-        background: One centre for all documents.
-    """
+    """(N,) scores of (N, H) features; higher = more out-of-distribution."""
     return np.asarray(classes.distances(features).min(axis=1) - background.distances(features)[:, 0])
 
 

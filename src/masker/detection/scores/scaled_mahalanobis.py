@@ -33,10 +33,7 @@ PRIOR_DOCUMENTS = 10.0
 def own_sizes(distances: Floats, labels: Labels, counts: Floats) -> Floats:
     """(M,) log distances of documents from the mean of the other documents of their class; NaN where undefined.
 
-    Args:
-        distances: (M, C) squared distances of the bank's documents from the class means.
-        labels: (M,) their classes.
-        counts: (C,) n, the documents behind each mean.
+    From (M, C) squared distances to the class means, (M,) classes and the (C,) numbers n of documents behind each mean.
     """
     own = distances[np.arange(len(labels)), labels]
     factor = np.square(counts / np.maximum(counts - 1.0, 1.0))
@@ -45,13 +42,7 @@ def own_sizes(distances: Floats, labels: Labels, counts: Floats) -> Floats:
 
 
 def class_spreads(sizes: Floats, labels: Labels, n_classes: int) -> Floats:
-    """(C,) spreads r of the classes; all 1 if no class has two documents that differ.
-
-    Args:
-        sizes: (M,) result of :func:`own_sizes`.
-        labels: (M,) classes of the same documents.
-        n_classes: C.
-    """
+    """(C,) spreads r of the classes from :func:`own_sizes`; all 1 if no class has two documents that differ."""
     usable = ~np.isnan(sizes)
     if not usable.any():
         return np.ones(n_classes)
@@ -68,14 +59,7 @@ def class_spreads(sizes: Floats, labels: Labels, n_classes: int) -> Floats:
 def scaled_mahalanobis_score(
     features: npt.NDArray[np.floating], classes: Gaussians, spreads: Floats, usual: Floats | float = 1.0
 ) -> Floats:
-    """(N,) scores of (N, H) features; higher = more out-of-distribution.
-
-    Args:
-        features: (N, H).
-        classes: One centre for each class.
-        spreads: (C,) result of :func:`class_spreads`.
-        usual: (N,) g, what is typical for the lengths of the documents.
-    """
+    """(N,) scores of (N, H) features, with (C,) r and (N,) g; higher = more out-of-distribution."""
     return np.asarray((classes.distances(features) / spreads).min(axis=1) / usual)
 
 
