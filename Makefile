@@ -12,7 +12,7 @@ RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 .PHONY: help setup demo test test-avx2 test-slow lint type bench bench-avx2 reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from masker.config import DataSettings, Settings, build_settings
@@ -42,6 +43,7 @@ def settings_for(method: str, **sections: dict[str, Any]) -> Settings:
     return build_settings({"model": {"max_length": 512}, "training": {"method": method, "batch_size": BATCH}}, sections)
 
 
+@cache
 def load_setting(count: int = 384) -> Setting:
     everything = read_documents("20newsgroups:train", DataSettings(), require_labels=True)
     documents = subsample(detection_split(everything, everything, 0.25, 0).train, count, 0)

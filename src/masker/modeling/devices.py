@@ -49,7 +49,9 @@ def resolve_device(name: str = "auto") -> torch.device:
 def has_fast_bf16(device: torch.device) -> bool:
     """Whether the device multiplies bfloat16 in hardware; elsewhere bfloat16 is slower than float32."""
     if device.type == "cpu":
-        return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+        # Torch may be told to leave AVX-512 out (ATEN_CPU_CAPABILITY).
+        used = torch.backends.cpu.get_cpu_capability() == "AVX512"
+        return used and bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
     return device.type == "cuda" and torch.cuda.get_device_capability(device)[0] >= 8
 
 
