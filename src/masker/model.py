@@ -97,7 +97,7 @@ class Model:
                 and settings, and left for the caller to remove once the model is saved.
             label_type: Type of the user's labels.
             device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-            restart: Discard an unfinished run in ``work``.
+            restart: Discard an unfinished run.
 
         Raises:
             ConfigError: When ``work`` holds another unfinished run, or a setting does not fit.

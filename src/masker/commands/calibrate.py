@@ -18,12 +18,7 @@ from masker.modeling.model_folder import check_output, copy_folder
 class CalibrationChanges:
     """What a calibration changes; ``None`` keeps what the model has.
 
-    Attributes:
-        score: Another out-of-distribution score; ``auto`` is chosen anew.
-        false_alarm_rate: Another rate; with ``ood_examples`` its upper limit.
-        class_conditional: Another rule.
-        ood_examples: A source of out-of-distribution texts to set the rate by.
-        statistics: A source of labelled training texts, for a score that the model has no statistics for.
+    ``ood_examples`` and ``statistics`` are sources of texts; with the former, the rate is an upper limit.
     """
 
     score: str | None = None
@@ -43,19 +38,9 @@ def calibrate(
     backend: str | None = None,
     device: str = "auto",
 ) -> dict[str, Any]:
-    """Calibrate the model of a folder on the texts of a source; see :meth:`masker.model.Model.calibrate`.
+    """Calibrate the model of a folder on new texts, with or without labels; see :meth:`masker.model.Model.calibrate`.
 
-    Args:
-        folder: The model folder.
-        data: New in-distribution texts, with or without labels.
-        settings: How to read them.
-        changes: What to change.
-        output: A new folder for the calibrated model; ``None`` changes ``folder``.
-        backend: The backend to calibrate for.
-        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-
-    Returns:
-        A JSON-ready report.
+    ``output`` is a new folder for the calibrated model; ``None`` changes ``folder``. Returns a JSON-ready report.
     """
     if output is not None:
         check_output(output)

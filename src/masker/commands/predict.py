@@ -24,17 +24,9 @@ CHUNK_ROWS = 2048
 
 
 def predict(folder: str, data: str, settings: DataSettings, options: PredictOptions, output: str | None = None) -> int:
-    """Predict every row of ``data`` and write one line for each, in order.
+    """Predict every row of ``data``, write one line for each, in order, and return their number.
 
-    Args:
-        folder: A model folder.
-        data: Any source of :func:`masker.documents.stream_rows`.
-        settings: Columns, encoding, limit.
-        options: What to write, and how to open the model.
-        output: A file, which appears once it is whole; ``None`` writes to standard output.
-
-    Returns:
-        The number of rows written.
+    The file ``output`` appears once it is whole; ``None`` writes to standard output.
     """
     if output is not None and Path(output).expanduser().is_dir():
         raise ConfigError(f"--output '{output}' is a folder; name a file in it, or add --engine for one file per input")
@@ -65,17 +57,7 @@ def predict_source(
     advance: Callable[[int], None] | None = None,
     one_of_many: bool = False,
 ) -> int:
-    """Predict one source with an open model.
-
-    Args:
-        model: The model.
-        data: The source.
-        settings: How to read it.
-        options: What to write.
-        output: A file; ``None`` writes to standard output.
-        advance: Called with the number of rows predicted.
-        one_of_many: The source is a file among others, and may have no rows.
-    """
+    """Predict one source with an open model; a source that is ``one_of_many`` may have no rows."""
     source = stream_rows(data, settings, every_value=not one_of_many)
     if one_of_many:
         source = _if_any(source)

@@ -7,17 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PredictOptions:
-    """Options of ``masker predict``, for one source or a folder of them.
-
-    Attributes:
-        form: ``jsonl`` or ``csv``.
-        with_text: Repeat the input text (and its pair) before the prediction.
-        reject: Give out-of-distribution texts the label ``None``.
-        backend: See :meth:`masker.model.Model.open`, as for the next three.
-        score: Another out-of-distribution score.
-        false_alarm_rate: Another rate.
-        device: Where the network runs.
-    """
+    """Options of ``masker predict``: the first three say what to write, the others open the model."""
 
     form: str = "jsonl"
     with_text: bool = False

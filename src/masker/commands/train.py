@@ -31,12 +31,7 @@ class TrainingSummary:
 
 @dataclass(frozen=True)
 class OodExamples:
-    """Out-of-distribution texts that set the operating point.
-
-    Attributes:
-        source: Where to read them.
-        highest: Upper limit of the false-alarm rate; ``None`` is one half.
-    """
+    """A source of texts that set the operating point, and the upper limit of its rate; ``None`` is one half."""
 
     source: str
     highest: float | None = None
@@ -58,17 +53,9 @@ def train(
 
     Under ``torchrun`` or ``accelerate launch`` all processes call this and get the same result; the first one writes.
 
-    Args:
-        data: A source of labelled documents.
-        output: The model folder.
-        settings: All settings.
-        examples: Out-of-distribution texts to set the false-alarm rate by.
-        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-        restart: Discard an unfinished run.
-
     Raises:
         ConfigError: When the output exists, another process is training it, or an unfinished run with other data or
-            settings is in the way.
+            settings is in the way (``restart`` discards it).
     """
     start = time.monotonic()
     folder = Path(distributed.first_only(lambda: str(check_output(output))))

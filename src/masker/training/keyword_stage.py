@@ -38,8 +38,6 @@ def choose_keywords(
 
     Args:
         settings: ``settings.keywords`` names the scheme, the number, and what to exclude.
-        tokenizer: The backbone's tokenizer.
-        train: Encoded training documents with class indices (or scores).
         n_classes: C; 0 for a regression.
         classifier: Returns the classifier whose attention is read, on the device it runs on; called only if needed.
 

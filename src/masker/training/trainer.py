@@ -60,16 +60,9 @@ class _EpochCallback(TrainerCallback):  # type: ignore[misc]
 
 
 class MaskerTrainer(Trainer):  # type: ignore[misc]
-    """Trains a :class:`MaskerNetwork` on documents and their masked views.
+    """Trains a :class:`MaskerNetwork`, in place, on documents and their masked views.
 
-    Args:
-        network: The network; it is trained in place.
-        settings: All settings of the run.
-        stage: What to train: epochs, averaging, name of the progress bar.
-        folder: Where checkpoints go.
-        data: The validation documents choose the best checkpoint, unless weights are averaged.
-        collator: Makes the training batches.
-        device: Where to train.
+    The validation documents choose the best checkpoint, unless weights are averaged.
     """
 
     def __init__(

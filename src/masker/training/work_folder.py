@@ -28,13 +28,8 @@ _MARK = "run.sha256"
 def work_folder(work: Path, documents: Documents, settings: Settings, *, restart: bool = False) -> Iterator[None]:
     """Hold the work folder for one run: nobody else trains in it meanwhile, and what it holds belongs to this run.
 
-    Under a launcher all processes enter; the first one checks and locks.
-
-    Args:
-        work: The folder; made if missing. On several machines it must be on shared storage.
-        documents: The training documents.
-        settings: All settings.
-        restart: Discard an unfinished run.
+    Under a launcher all processes enter; the first one checks and locks. On several machines the folder must be on
+    shared storage. ``restart`` discards an unfinished run.
 
     Raises:
         ConfigError: When another process trains in it, or it holds an unfinished run with other data or settings.
