@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import pickle
 import shutil
 import subprocess
@@ -13,7 +12,8 @@ import sys
 
 import pytest
 
-from tests.cli.command_line import one_line, predictions, run, start
+from masker.cli import main
+from tests.cli.command_line import one_line, predictions, run
 from tests.conftest import make_corpus
 
 
@@ -59,17 +59,17 @@ def test_it_survives_a_reader_that_leaves(masker_place):
     assert "Traceback" not in done.stderr
 
 
-def test_texts_are_written_unchanged_whatever_the_locale(masker_place, tmp_path):
+def test_texts_are_written_unchanged_whatever_the_locale(masker_place, tmp_path, monkeypatch):
     source = tmp_path / "texts.jsonl"
     source.write_text('{"text": "soup \u4e2d"}\n{"text": " "}\n', encoding="utf-8")
-    process = start(
-        "predict", str(masker_place / "model"), str(source), "--with-text", "--skip-invalid",
-        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
-        encoding="utf-8",
-    )  # fmt: skip
-    out, err = process.communicate()
-    assert process.returncode == 0, err
-    (line,) = out.splitlines()
+    written = io.BytesIO()
+    words = ["predict", str(masker_place / "model"), str(source), "--with-text", "--skip-invalid"]
+    monkeypatch.setattr(sys, "argv", ["masker", *words])
+    with io.TextIOWrapper(written, encoding="latin-1") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        main()
+        terminal.flush()
+        (line,) = written.getvalue().decode("utf-8").splitlines()
     assert json.loads(line)["text"] == "soup \u4e2d"
 
 
