@@ -59,12 +59,7 @@ class _AuditCommand(SectionedCommand):
 @click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), metavar="N", help="Random seed.  [default: 0]")
 @device_option
 @data_options
-def audit_command(
-    output: str,
-    as_json: bool,
-    labels: str | None,
-    **options: Any,
-) -> None:
+def audit_command(output: str, as_json: bool, labels: str | None, **options: Any) -> None:
     """Measure how much a classifier relies on keywords.
 
     MODEL is a masker model folder, a transformers folder or a hub id; DATA has labelled documents. Half of them yield

@@ -23,9 +23,7 @@ TRAIN_DOCUMENTS = 1000
 TEST_DOCUMENTS = 500
 CLASS_RATIO = 0.25
 SPLIT_SEED = 0
-DEMO_SETTINGS: dict[str, dict[str, Any]] = {
-    "model": {"head": "one-vs-rest", "max_length": 64},
-}
+DEMO_SETTINGS: dict[str, dict[str, Any]] = {"model": {"head": "one-vs-rest", "max_length": 64}}
 
 SENTENCES = (
     "The doctor prescribed an antibiotic for the infection, but the pain and the other symptoms came back.",

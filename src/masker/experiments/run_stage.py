@@ -20,15 +20,7 @@ from masker.experiments.origins import same_code
 from masker.experiments.paper_settings import with_paper_settings
 from masker.experiments.recipe_parts import RelianceOptions
 from masker.experiments.reliance_audit import audit_reliance
-from masker.experiments.stages import (
-    KEYWORDS,
-    MODEL,
-    Stage,
-    finish_stage,
-    is_ready,
-    partial_folder,
-    stage_folder,
-)
+from masker.experiments.stages import KEYWORDS, MODEL, Stage, finish_stage, is_ready, partial_folder, stage_folder
 from masker.files import write_json, write_text
 from masker.inference.backend import BackendName
 from masker.model import Model

@@ -81,12 +81,7 @@ class WorkerSetup:
 
 @contextmanager
 def open_cluster(
-    pieces: int,
-    workers: int | None = None,
-    address: str | None = None,
-    *,
-    cores_each: int = 1,
-    gpus: bool = True,
+    pieces: int, workers: int | None = None, address: str | None = None, *, cores_each: int = 1, gpus: bool = True
 ) -> Iterator[Cluster]:
     """Join the cluster at ``address``, or start Ray here and stop it at the end.
 

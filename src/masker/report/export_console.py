@@ -32,10 +32,7 @@ def print_export(report: ExportReport) -> None:
         table.add_column(heading, justify="left" if heading == "backend" else "right")
     for backend, file in report.files.items():
         table.add_row(
-            backend,
-            f"{file.bytes / 1e6:.1f}",
-            f"{file.max_logit_difference:.1e}",
-            f"{file.max_feature_difference:.1e}",
+            backend, f"{file.bytes / 1e6:.1f}", f"{file.max_logit_difference:.1e}", f"{file.max_feature_difference:.1e}"
         )
     out.print(table)
     if report.agreement is not None:
