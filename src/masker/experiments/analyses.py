@@ -23,13 +23,7 @@ from masker.training.keyword_stage import attention_scores_of, content_token_cou
 
 @dataclass(frozen=True)
 class Subject:
-    """What an analysis looks at.
-
-    Attributes:
-        model: The trained model.
-        train: Its training documents.
-        sets: Other documents by name.
-    """
+    """A trained model, its training documents, and other documents by name."""
 
     model: Model
     train: Documents
@@ -39,11 +33,7 @@ class Subject:
         return encode(self.model.tokenizer, documents.texts, documents.pairs, self.model.max_length)
 
     def read_attention(self, encoded: Encoded, labels: npt.NDArray[np.int64], n_classes: int) -> AttentionScores:
-        """The sums of Eq. 2 by class.
-
-        Raises:
-            ConfigError: When the model has no document token whose attention could be read.
-        """
+        """The sums of Eq. 2 by class; a model without a document token has no attention to read."""
         method, backend = self.model.settings.training.method, self.model.backend
         if not METHODS.get(method).attention or not isinstance(backend, TorchBackend):
             raise ConfigError(f"this analysis reads attention, and a model of method {method} has none; use vanilla")

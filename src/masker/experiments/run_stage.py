@@ -51,7 +51,6 @@ class _Task:
 
     @property
     def parents(self) -> list[Path]:
-        """The folders of the stages that it depends on."""
         return [stage_folder(self.output, name) for name in self.stage.depends_on]
 
     def settings(self, **keywords: str) -> Settings:
@@ -60,7 +59,6 @@ class _Task:
         return settings.model_copy(update={"keywords": settings.keywords.model_copy(update=keywords)})
 
     def read(self, key: str, *, regression: bool = False) -> dict[str, Documents]:
-        """The test sets of a key, by name."""
         return {name: read_selections(parts, regression=regression) for name, parts in self.inputs[key].items()}
 
 
@@ -155,7 +153,6 @@ def _backend(folder: Path, device: str) -> BackendName:
 
 
 def _detection(found: dict[str, Any]) -> dict[str, Any]:
-    """The figures of an OOD set, all in the same form."""
     figures = {name: value for name, value in found.items() if isinstance(value, dict) and "value" in value}
     return {**figures, "rejected": {"value": found["rejected"]}}
 
