@@ -24,17 +24,7 @@ from masker.cli import options as shared
 @shared.device_option
 @shared.data_options
 def evaluate_command(
-    model: str,
-    test: str,
-    ood: tuple[str, ...],
-    ood_where: tuple[str, ...],
-    resamples: int,
-    as_json: bool,
-    score: str | None,
-    false_alarm_rate: float | None,
-    backend: str | None,
-    device: str,
-    **options: Any,
+    model: str, test: str, ood: tuple[str, ...], ood_where: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files.
 
@@ -50,6 +40,7 @@ def evaluate_command(
     if ood_where and not ood:
         raise ConfigError("--ood-where filters out-of-distribution texts; give them with --ood FILE")
     settings = shared.read_data_settings(options)
-    opened = Model.open(model, backend, device, score, false_alarm_rate)
+    resamples = options.pop("resamples")
+    opened = Model.open(model, **options)  # backend, device, score and false_alarm_rate are left
     report = evaluate(opened, EvaluationSources(test, ood, parse_where(ood_where)), settings, resamples=resamples)
     shared.print_result(report, as_json, print_evaluation)

@@ -64,6 +64,5 @@ def predict_command(
 
     ray = RayOptions(workers, address) if engine == "ray" else None
     summary = predict_shards(model, data, output, settings, chosen, ray=ray)
-    logging.getLogger("masker").info(
-        "%d rows; %d files predicted, %d kept", summary.rows, summary.predicted, summary.kept
-    )
+    counts = summary.rows, summary.predicted, summary.kept
+    logging.getLogger("masker").info("%d rows; %d files predicted, %d kept", *counts)

@@ -22,17 +22,7 @@ from masker.cli import options as shared
 @shared.keywords_option("attention")
 @shared.data_options
 @shared.device_option
-def train_command(
-    data: str,
-    output: str,
-    restart: bool,
-    score: str | None,
-    false_alarm_rate: float | None,
-    class_conditional: bool | None,
-    ood_examples: str | None,
-    device: str,
-    **options: Any,
-) -> None:
+def train_command(data: str, output: str, restart: bool, ood_examples: str | None, device: str, **options: Any) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
@@ -44,7 +34,7 @@ def train_command(
     On several devices or machines:
     torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """  # noqa: D301
-    detection = {"score": score, "false_alarm_rate": false_alarm_rate, "class_conditional": class_conditional}
+    detection = {key: options.pop(key) for key in ("score", "false_alarm_rate", "class_conditional")}
     keywords = options["keywords"]
     settings = shared.build_from_options(options, detection=detection)
 

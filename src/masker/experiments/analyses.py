@@ -72,11 +72,8 @@ def class_keyword_rates(
 def embed_in_plane(subject: Subject, *, perplexity: float = 30.0, seed: int = 0) -> dict[str, Any]:
     """t-SNE of the document embeddings of two sets.
 
-    A t-SNE plot can mislead, so the silhouette of the two sets in the embedding space comes with the points: near 1 the
-    sets are separated, near 0 they overlap.
-
-    Returns:
-        ``points``: set -> [x, y] of each document; ``silhouette``.
+    A t-SNE plot can mislead, so the ``silhouette`` of the two sets in the embedding space comes with the ``points``
+    (set -> [x, y] of each document): near 1 the sets are separated, near 0 they overlap.
     """
     from sklearn.manifold import TSNE
     from sklearn.metrics import silhouette_score
@@ -104,11 +101,8 @@ def attended_words(
 ) -> dict[str, Any]:
     """The words of each set that the document embedding attends to most.
 
-    Eq. 2 sums over documents, so frequent words lead its ranking. The paper's figure shows rare words, so the mean over
-    the documents with the word is given as well, for words that occur in at least ``minimum_documents``.
-
-    Returns:
-        set -> ``sum`` and ``mean``, each a list of words with scores.
+    Eq. 2 is a ``sum`` over documents, so frequent words lead its ranking. The paper's figure shows rare words, so the
+    ``mean`` over the documents with the word is given as well, for words that occur in at least ``minimum_documents``.
     """
     tokenizer = subject.model.tokenizer
     excluded = excluded_tokens(tokenizer, stop_words=exclude_stop_words, punctuation=exclude_punctuation)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 from masker.config import DataSettings
@@ -22,6 +21,7 @@ from masker.files import file_sha256
 SELECTION_SEED = 0
 #: Locations of corpora on this machine; for any other, asking would start a download.
 _LOCAL = ("MASKER_DATA", "cache")
+_cached_sha256 = cache(file_sha256)
 
 
 def plan_selection(
@@ -63,11 +63,6 @@ def corpus_sha256(corpus: str, split: str, *, fetch: bool) -> str | None:
         except DataError:
             return None
     return _cached_sha256(fetch_corpus(corpus, split))
-
-
-@cache
-def _cached_sha256(path: Path) -> str:
-    return file_sha256(path)
 
 
 def read_selections(parts: Sequence[dict[str, Any]], *, regression: bool = False) -> Documents:

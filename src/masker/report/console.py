@@ -14,13 +14,9 @@ from masker.keywords import KeywordSet
 
 #: Headings of the detection figures, in the order of the paper's tables.
 DETECTION_COLUMNS = {
-    "auroc": "AUROC ↑",
-    "eer": "EER ↓",
-    "detection_accuracy": "det. acc. ↑",
-    "tnr_at_tpr80": "TNR@TPR80 ↑",
-    "aupr": "AUPR ↑",
-    "fpr_at_tpr95": "FPR@TPR95 ↓",
-}
+    "auroc": "AUROC ↑", "eer": "EER ↓", "detection_accuracy": "det. acc. ↑", "tnr_at_tpr80": "TNR@TPR80 ↑",
+    "aupr": "AUPR ↑", "fpr_at_tpr95": "FPR@TPR95 ↓",
+}  # fmt: skip
 
 
 def console() -> Console:

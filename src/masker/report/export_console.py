@@ -14,14 +14,9 @@ if TYPE_CHECKING:
 
 #: Headings of the figures of a comparison; figures that a model does not have are skipped.
 _COLUMNS = {
-    "label_agreement": "same label",
-    "is_ood_agreement": "same is_ood",
-    "max_confidence_difference": "max Δ confidence",
-    "max_difference": "max Δ",
-    "accuracy": "accuracy",
-    "pearson": "pearson",
-    "mse": "mse",
-}
+    "label_agreement": "same label", "is_ood_agreement": "same is_ood", "max_confidence_difference": "max Δ confidence",
+    "max_difference": "max Δ", "accuracy": "accuracy", "pearson": "pearson", "mse": "mse",
+}  # fmt: skip
 
 
 def print_export(report: ExportReport) -> None:

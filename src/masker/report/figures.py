@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from masker.experiments.reproduce import Outcome
 
 _log = logging.getLogger("masker")
-INSTALL = "pip install 'masker[plots]'"
 
 
 def draw_figure(outcome: Outcome) -> Path | None:
@@ -26,7 +25,7 @@ def draw_figure(outcome: Outcome) -> Path | None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        _log.warning("no figure drawn because matplotlib is not installed; install it with %s", INSTALL)
+        _log.warning("no figure drawn because matplotlib is not installed; install it with pip install 'masker[plots]'")
         return None
     draw, width, height = _DRAW[kind]
     results = outcome.results.values()
