@@ -57,17 +57,9 @@ def cli() -> None:  # noqa: D103 - its help is above
 
 
 for command in (
-    demo_command,
-    train_command,
-    predict_command,
-    evaluate_command,
-    calibrate_command,
-    keywords_command,
-    audit_command,
-    export_command,
-    data,
-    reproduce_command,
-):
+    demo_command, train_command, predict_command, evaluate_command, calibrate_command, keywords_command, audit_command,
+    export_command, data, reproduce_command,
+):  # fmt: skip
     cli.add_command(command)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from masker.cli.options import SECTIONS, SectionedCommand, data_options, data_values, device_option, json_option
+from masker.cli.options import SECTIONS, SectionedCommand, data_options, device_option, json_option, read_data_settings
 
 
 class _AuditCommand(SectionedCommand):
@@ -59,12 +59,7 @@ class _AuditCommand(SectionedCommand):
 @click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), metavar="N", help="Random seed.  [default: 0]")
 @device_option
 @data_options
-def audit_command(
-    output: str,
-    as_json: bool,
-    labels: str | None,
-    **options: Any,
-) -> None:
+def audit_command(output: str, as_json: bool, labels: str | None, **options: Any) -> None:
     """Measure how much a classifier relies on keywords.
 
     MODEL is a masker model folder, a transformers folder or a hub id; DATA has labelled documents. Half of them yield
@@ -77,10 +72,10 @@ def audit_command(
     masker audit hub-user/hub-model reviews.csv --labels neg,pos
     """  # noqa: D301
     from masker.commands.audit import AuditSources, audit_sources
-    from masker.config import AuditSettings, build_settings
+    from masker.config import AuditSettings
     from masker.report.audit_console import check_output_folder, print_audit, write_audit
 
-    data_settings = build_settings({"data": data_values(options)}).data
+    data_settings = read_data_settings(options)
     given = {key: value for key, value in options.items() if value is not None}
     names = ("model", "data", "against", "other", "max_length", "device")
     sources = AuditSources(

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from masker.cli.options import (
-    SectionedCommand,
-    backend_option,
-    data_options,
-    data_values,
-    device_option,
-    false_alarm_option,
-    json_option,
-    score_option,
-)
+from masker.cli import options as shared
 
 
-@click.command(name="evaluate", cls=SectionedCommand, short_help="Measure accuracy, false alarms, detection.")
+@click.command(name="evaluate", cls=shared.SectionedCommand, short_help="Measure accuracy, false alarms, detection.")
 @click.argument("model")
 @click.argument("test")
 @click.option("--ood", multiple=True, metavar="FILE", help="Out-of-distribution texts; repeatable.")
@@ -27,24 +17,14 @@ from masker.cli.options import (
 @click.option(
     "--resamples", type=click.IntRange(min=1), metavar="N", default=1000, show_default=True, help="Bootstrap resamples."
 )
-@json_option
-@score_option
-@false_alarm_option
-@backend_option
-@device_option
-@data_options
+@shared.json_option
+@shared.score_option
+@shared.false_alarm_option
+@shared.backend_option
+@shared.device_option
+@shared.data_options
 def evaluate_command(
-    model: str,
-    test: str,
-    ood: tuple[str, ...],
-    ood_where: tuple[str, ...],
-    resamples: int,
-    as_json: bool,
-    score: str | None,
-    false_alarm_rate: float | None,
-    backend: str | None,
-    device: str,
-    **options: Any,
+    model: str, test: str, ood: tuple[str, ...], ood_where: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files.
 
@@ -52,7 +32,6 @@ def evaluate_command(
     most certain texts are answered (AURC); detection of each out-of-distribution file.
     """
     from masker.commands.evaluate import EvaluationSources, evaluate
-    from masker.config import build_settings
     from masker.documents.filters import parse_where
     from masker.errors import ConfigError
     from masker.model import Model
@@ -60,10 +39,8 @@ def evaluate_command(
 
     if ood_where and not ood:
         raise ConfigError("--ood-where filters out-of-distribution texts; give them with --ood FILE")
-    settings = build_settings({"data": data_values(options)}).data
-    opened = Model.open(model, backend, device, score, false_alarm_rate)
+    settings = shared.read_data_settings(options)
+    resamples = options.pop("resamples")
+    opened = Model.open(model, **options)  # backend, device, score and false_alarm_rate are left
     report = evaluate(opened, EvaluationSources(test, ood, parse_where(ood_where)), settings, resamples=resamples)
-    if as_json:
-        click.echo(json.dumps(report, indent=1))
-    else:
-        print_evaluation(report)
+    shared.print_result(report, as_json, print_evaluation)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from masker.cli.options import SectionedCommand, data_options, data_values
+from masker.cli.options import SectionedCommand, data_options, data_values, json_option
 
 
 @click.command("export", cls=SectionedCommand, short_help="Export a model to ONNX.")
@@ -17,18 +17,9 @@ from masker.cli.options import SectionedCommand, data_options, data_values
 @click.option("--output", type=click.Path(), metavar="FOLDER", help="Write a new folder without PyTorch weights.")
 @click.option("--check", metavar="FILE", help="Labelled texts to compare the export with PyTorch on.")
 @click.option("--ood", multiple=True, metavar="FILE", help="Out-of-distribution texts to compare on; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 @data_options
-def export_command(
-    model: str,
-    form: str,
-    int8: bool,
-    output: str | None,
-    check: str | None,
-    ood: tuple[str, ...],
-    as_json: bool,
-    **options: Any,
-) -> None:
+def export_command(model: str, form: str, check: str | None, as_json: bool, **options: Any) -> None:
     """Export the model in folder MODEL to ONNX, for --backend onnx or onnx-int8.
 
     The graphs go to MODEL/onnx or, with --output, to a folder that needs no PyTorch weights. An export whose logits
@@ -41,14 +32,13 @@ def export_command(
     reading = data_values(options)
     given = any(value is not None for value in reading.values())
     data_settings = build_settings({"data": reading}).data if given else None
-    report = export_model(model, int8=int8, output=output, check=check, ood=ood, data_settings=data_settings)
+    report = export_model(model, check=check, data_settings=data_settings, **options)
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=1))
     else:
         print_export(report)
     if check is None:
+        command = f"masker export {model} --check TEST --ood OTHER"
         click.echo(
-            "masker: agreement with PyTorch on real texts was not measured; "
-            f"measure it with 'masker export {model} --check TEST --ood OTHER'",
-            err=True,
+            f"masker: agreement with PyTorch on real texts was not measured; measure it with '{command}'", err=True
         )

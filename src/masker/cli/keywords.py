@@ -7,29 +7,21 @@ from typing import Any
 
 import click
 
-from masker.cli.options import (
-    SectionedCommand,
-    build_from_options,
-    data_options,
-    device_option,
-    json_option,
-    keywords_option,
-    settings_options,
-)
+from masker.cli import options as shared
 
 
-@click.command(name="keywords", cls=SectionedCommand, short_help="Show what a classifier leans on.")
+@click.command(name="keywords", cls=shared.SectionedCommand, short_help="Show what a classifier leans on.")
 @click.argument("source", metavar="DATA|MODEL")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="How many.  [default: 10 per class]")
 @click.option("--class-balanced", is_flag=True, default=None, help="Equally many for each class.")
 @click.option("--exclude-stop-words", is_flag=True, default=None, help="No English stop words.")
 @click.option("--exclude-punctuation", is_flag=True, default=None, help="No tokens without letters or digits.")
 @click.option("--output", type=click.Path(), metavar="FILE", help="Save the set for 'masker train --keywords FILE'.")
-@json_option
-@settings_options
-@keywords_option("frequency")
-@data_options
-@device_option
+@shared.json_option
+@shared.settings_options
+@shared.keywords_option("frequency")
+@shared.data_options
+@shared.device_option
 def keywords_command(source: str, output: str | None, as_json: bool, device: str, **options: Any) -> None:
     """Rank the keywords of DATA, or show those that MODEL was trained with.
 
@@ -47,7 +39,7 @@ def keywords_command(source: str, output: str | None, as_json: bool, device: str
     chosen = {key: options.pop(key) for key in ("count", "class_balanced", "exclude_stop_words", "exclude_punctuation")}
     if options["keywords"] is None:
         options["keywords"] = "attention" if options["attention_model"] else "frequency"
-    settings = build_from_options(options, keywords=chosen)
+    settings = shared.build_from_options(options, keywords=chosen)
 
     from masker import distributed
     from masker.commands.keywords import keywords_of_data, keywords_of_model

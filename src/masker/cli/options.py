@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from masker.config import DataSettings
+
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 HEADS = ("one-vs-rest", "multi-class", "regression")
 BACKENDS = ("torch", "torch-bf16", "onnx", "onnx-int8")
@@ -46,57 +51,17 @@ class SectionedCommand(click.Command):
                     formatter.write_dl([record for _, record in sorted(records)])
 
 
-def data_options(command: Command) -> Command:
-    """How to read rows: columns, encoding, limit."""
-    for option in (
-        click.option("--text-column", metavar="NAME", help="Column with the text, if not found by name."),
-        click.option("--pair-column", metavar="NAME", help="Column with the second text of a pair."),
-        click.option("--label-column", metavar="NAME", help="Column with the label."),
-        click.option("--encoding", metavar="NAME", help="Encoding of text files.  [default: utf-8]"),
-        click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Read only the first N rows."),
-        click.option("--where", multiple=True, metavar="COLUMN=VALUE[,...]", help="Read only these rows; repeatable."),
-        click.option("--skip-invalid", is_flag=True, default=None, help="Skip rows without text or label."),
-    ):
-        command = option(command)
-    return command
+def _bundle(*options: Decorator) -> Decorator:
+    def decorate(command: Command) -> Command:
+        for option in options:
+            command = option(command)
+        return command
 
-
-def data_values(options: dict[str, Any]) -> dict[str, Any]:
-    """The ``data`` section of the settings; takes the entries of :func:`data_options` out of ``options``."""
-    from masker.documents.filters import parse_where
-
-    return {
-        "text_column": options.pop("text_column"),
-        "text_pair_column": options.pop("pair_column"),
-        "label_column": options.pop("label_column"),
-        "encoding": options.pop("encoding"),
-        "limit": options.pop("limit"),
-        "where": parse_where(options.pop("where")),
-        "skip_invalid": options.pop("skip_invalid"),
-    }
-
-
-def backend_option(command: Command) -> Command:
-    """What runs the network."""
-    option = click.option(
-        "--backend", type=click.Choice(BACKENDS), help="What runs the network; ONNX needs 'masker export' first."
-    )
-    return option(command)
-
-
-def device_option(command: Command) -> Command:
-    """Where the network runs; refused before anything is read if this machine has no such device."""
-    option = click.option(
-        "--device",
-        default="auto",
-        metavar="NAME",
-        callback=_check_device,
-        help="auto, cpu, cuda, cuda:N or mps.  [default: auto]",
-    )
-    return option(command)
+    return decorate
 
 
 def _check_device(context: click.Context, parameter: click.Parameter, name: str) -> str:
+    """Refuse a device that this machine does not have before anything is read."""
     if name != "auto":
         from masker.modeling.devices import resolve_device
 
@@ -104,100 +69,104 @@ def _check_device(context: click.Context, parameter: click.Parameter, name: str)
     return name
 
 
-def json_option(command: Command) -> Command:
-    """JSON instead of tables."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
-
-
-def score_option(command: Command) -> Command:
-    """Which out-of-distribution score; the settings or the model check the name."""
-    option = click.option(
-        "--score",
+#: How to read rows.
+data_options = _bundle(
+    click.option("--text-column", metavar="NAME", help="Column with the text, if not found by name."),
+    click.option("--pair-column", metavar="NAME", help="Column with the second text of a pair."),
+    click.option("--label-column", metavar="NAME", help="Column with the label."),
+    click.option("--encoding", metavar="NAME", help="Encoding of text files.  [default: utf-8]"),
+    click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Read only the first N rows."),
+    click.option("--where", multiple=True, metavar="COLUMN=VALUE[,...]", help="Read only these rows; repeatable."),
+    click.option("--skip-invalid", is_flag=True, default=None, help="Skip rows without text or label."),
+)
+backend_option = click.option(
+    "--backend", type=click.Choice(BACKENDS), help="What runs the network; ONNX needs 'masker export' first."
+)
+_DEVICES = "auto, cpu, cuda, cuda:N or mps.  [default: auto]"
+device_option = click.option("--device", default="auto", metavar="NAME", callback=_check_device, help=_DEVICES)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+score_option = click.option(
+    "--score",
+    metavar="NAME",
+    help="Out-of-distribution score: auto, max-prob (the paper's), energy, mahalanobis, knn, ... (docs/scores.md).",
+)
+false_alarm_option = click.option(
+    "--false-alarm-rate",
+    type=float,
+    metavar="X",
+    help="Reject at most this share of texts that belong to a class.  [default: the model's, or 0.05]",
+)
+class_conditional_option = click.option(
+    "--class-conditional/--no-class-conditional",
+    default=None,
+    help="Keep the false-alarm rate within each predicted class, not only overall.",
+)
+ood_examples_option = click.option(
+    "--ood-examples",
+    metavar="FILE",
+    help="Out-of-distribution texts to set the false-alarm rate by, at most the one given; shows the trade-off.",
+)
+#: The settings of a training run that have an option of their own; ``--config`` and ``--set`` reach the rest.
+settings_options = _bundle(
+    click.option(
+        "--method",
         metavar="NAME",
-        help="Out-of-distribution score: auto, max-prob (the paper's), energy, mahalanobis, knn, ... (docs/scores.md).",
-    )
-    return option(command)
+        help="masker, vanilla, residual, openmax, doc, ocsvm, linear, or a plug-in's.  [default: masker]",
+    ),
+    click.option(
+        "--head",
+        type=click.Choice(HEADS),
+        help="Classes or numbers.  [default: one-vs-rest; multi-class for openmax, ocsvm and linear]",
+    ),
+    click.option(
+        "--attention-model", metavar="MODEL", help="Read attention keywords off this model; saves the vanilla stage."
+    ),
+    click.option("--backbone", metavar="NAME|HUB_ID|FOLDER", help="Encoder to fine-tune.  [default: minilm]"),
+    click.option("--preset", metavar="NAME", help="Train as in the paper: ood or cross-domain."),
+    click.option(
+        "--epochs",
+        type=int,
+        metavar="N",
+        help="Of each stage; half as many for the first with --preset.  [default: 3; 6 with --preset; 10 for doc]",
+    ),
+    click.option("--batch-size", type=int, metavar="N", help="Documents per batch, over all processes.  [default: 16]"),
+    click.option("--learning-rate", type=float, metavar="X", help="Of the encoder.  [default: 5e-5]"),
+    click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),
+    click.option("--seed", type=int, metavar="N", help="Random seed.  [default: 0]"),
+    click.option("--config", type=click.Path(), metavar="FILE", help="YAML or JSON file with any settings."),
+    click.option(
+        "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Any single setting; repeatable."
+    ),
+)
 
 
-def false_alarm_option(command: Command) -> Command:
-    """The rate that a model promises."""
-    option = click.option(
-        "--false-alarm-rate",
-        type=float,
-        metavar="X",
-        help="Reject at most this share of texts that belong to a class.  [default: the model's, or 0.05]",
-    )
-    return option(command)
-
-
-def class_conditional_option(command: Command) -> Command:
-    """The rate within each class."""
-    option = click.option(
-        "--class-conditional/--no-class-conditional",
-        default=None,
-        help="Keep the false-alarm rate within each predicted class, not only overall.",
-    )
-    return option(command)
-
-
-def ood_examples_option(command: Command) -> Command:
-    """Examples that set the operating point."""
-    option = click.option(
-        "--ood-examples",
-        metavar="FILE",
-        help="Out-of-distribution texts to set the false-alarm rate by, at most the one given; shows the trade-off.",
-    )
-    return option(command)
-
-
-def keywords_option(default: str) -> Callable[[Command], Command]:
+def keywords_option(default: str) -> Decorator:
     """Which keywords."""
-    return click.option(
-        "--keywords",
-        metavar="SCHEME|FILE",
-        help=f"attention, frequency, random, a plug-in's, or a file of words.  [default: {default}]",
-    )
+    text = f"attention, frequency, random, a plug-in's, or a file of words.  [default: {default}]"
+    return click.option("--keywords", metavar="SCHEME|FILE", help=text)
 
 
-def settings_options(command: Command) -> Command:
-    """The settings of a training run that have an option of their own; ``--config`` and ``--set`` reach the rest."""
-    for option in (
-        click.option(
-            "--method",
-            metavar="NAME",
-            help="masker, vanilla, residual, openmax, doc, ocsvm, linear, or a plug-in's.  [default: masker]",
-        ),
-        click.option(
-            "--head",
-            type=click.Choice(HEADS),
-            help="Classes or numbers.  [default: one-vs-rest; multi-class for openmax, ocsvm and linear]",
-        ),
-        click.option(
-            "--attention-model",
-            metavar="MODEL",
-            help="Read attention keywords off this model; saves the vanilla stage.",
-        ),
-        click.option("--backbone", metavar="NAME|HUB_ID|FOLDER", help="Encoder to fine-tune.  [default: minilm]"),
-        click.option("--preset", metavar="NAME", help="Train as in the paper: ood or cross-domain."),
-        click.option(
-            "--epochs",
-            type=int,
-            metavar="N",
-            help="Of each stage; half as many for the first with --preset.  [default: 3; 6 with --preset; 10 for doc]",
-        ),
-        click.option(
-            "--batch-size", type=int, metavar="N", help="Documents per batch, over all processes.  [default: 16]"
-        ),
-        click.option("--learning-rate", type=float, metavar="X", help="Of the encoder.  [default: 5e-5]"),
-        click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),
-        click.option("--seed", type=int, metavar="N", help="Random seed.  [default: 0]"),
-        click.option("--config", type=click.Path(), metavar="FILE", help="YAML or JSON file with any settings."),
-        click.option(
-            "--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="Any single setting; repeatable."
-        ),
-    ):
-        command = option(command)
-    return command
+def data_values(options: dict[str, Any]) -> dict[str, Any]:
+    """The ``data`` section of the settings; takes the entries of :data:`data_options` out of ``options``."""
+    from masker.documents.filters import parse_where
+
+    same = {key: options.pop(key) for key in ("text_column", "label_column", "encoding", "limit", "skip_invalid")}
+    return {**same, "text_pair_column": options.pop("pair_column"), "where": parse_where(options.pop("where"))}
+
+
+def read_data_settings(options: dict[str, Any]) -> DataSettings:
+    """Checked settings from the entries of :data:`data_options`, which it takes out of ``options``."""
+    from masker.config import build_settings
+
+    return build_settings({"data": data_values(options)}).data
+
+
+def print_result(content: Any, as_json: bool, print_table: Callable[[Any], None]) -> None:
+    """Print a report as ``--json`` asks."""
+    if as_json:
+        click.echo(json.dumps(content, indent=1))
+    else:
+        print_table(content)
 
 
 def build_from_options(options: dict[str, Any], **sections: dict[str, Any]) -> Any:
@@ -210,10 +179,5 @@ def build_from_options(options: dict[str, Any], **sections: dict[str, Any]) -> A
         "keywords": {"source": options.pop("keywords"), "attention_model": options.pop("attention_model")},
         "training": {key: options.pop(key) for key in ("method", "epochs", "batch_size", "learning_rate", "seed")},
     }
-    return build_settings(
-        layer,
-        sections,
-        preset=options.pop("preset"),
-        config_file=options.pop("config"),
-        overrides=options.pop("overrides"),
-    )
+    preset, config, overrides = (options.pop(key) for key in ("preset", "config", "overrides"))
+    return build_settings(layer, sections, preset=preset, config_file=config, overrides=overrides)

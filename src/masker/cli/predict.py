@@ -7,18 +7,10 @@ from typing import Any
 
 import click
 
-from masker.cli.options import (
-    SectionedCommand,
-    backend_option,
-    data_options,
-    data_values,
-    device_option,
-    false_alarm_option,
-    score_option,
-)
+from masker.cli import options as shared
 
 
-@click.command(name="predict", cls=SectionedCommand, short_help="Classify texts, rejecting foreign ones.")
+@click.command(name="predict", cls=shared.SectionedCommand, short_help="Classify texts, rejecting foreign ones.")
 @click.argument("model")
 @click.argument("data")
 @click.option(
@@ -30,11 +22,11 @@ from masker.cli.options import (
 @click.option("--engine", type=click.Choice(["local", "ray"]), help="Predict a folder of files, one output file each.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Files at a time, with --engine ray.")
 @click.option("--address", metavar="HOST:PORT", help="A running Ray cluster.  [default: RAY_ADDRESS, or none]")
-@score_option
-@false_alarm_option
-@backend_option
-@device_option
-@data_options
+@shared.score_option
+@shared.false_alarm_option
+@shared.backend_option
+@shared.device_option
+@shared.data_options
 def predict_command(
     model: str,
     data: str,
@@ -53,10 +45,9 @@ def predict_command(
     file of the folder --output. Finished files are kept unless model, input or options have changed.
     """
     from masker.commands.predict_options import PredictOptions
-    from masker.config import build_settings
     from masker.errors import ConfigError
 
-    settings = build_settings({"data": data_values(options)}).data
+    settings = shared.read_data_settings(options)
     chosen = PredictOptions(**options)
     if engine != "ray" and (workers is not None or address is not None):
         raise ConfigError("--workers and --address need --engine ray; add it, or leave them out")
@@ -73,6 +64,5 @@ def predict_command(
 
     ray = RayOptions(workers, address) if engine == "ray" else None
     summary = predict_shards(model, data, output, settings, chosen, ray=ray)
-    logging.getLogger("masker").info(
-        "%d rows; %d files predicted, %d kept", summary.rows, summary.predicted, summary.kept
-    )
+    counts = summary.rows, summary.predicted, summary.kept
+    logging.getLogger("masker").info("%d rows; %d files predicted, %d kept", *counts)

@@ -68,5 +68,4 @@ def reproduce_command(
     from masker.experiments.reproduce import reproduce
     from masker.report.reproduction import write_reports
 
-    outcomes = reproduce(names, output, runs, execution, scale=scale)
-    click.echo(write_reports(outcomes))
+    click.echo(write_reports(reproduce(names, output, runs, execution, scale=scale)))

@@ -7,43 +7,22 @@ from typing import Any
 
 import click
 
-from masker.cli.options import (
-    SectionedCommand,
-    build_from_options,
-    class_conditional_option,
-    data_options,
-    device_option,
-    false_alarm_option,
-    keywords_option,
-    ood_examples_option,
-    score_option,
-    settings_options,
-)
+from masker.cli import options as shared
 
 
-@click.command(name="train", cls=SectionedCommand, short_help="Train a classifier.")
+@click.command(name="train", cls=shared.SectionedCommand, short_help="Train a classifier.")
 @click.argument("data")
 @click.option("--output", required=True, type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
-@score_option
-@false_alarm_option
-@class_conditional_option
-@ood_examples_option
-@settings_options
-@keywords_option("attention")
-@data_options
-@device_option
-def train_command(
-    data: str,
-    output: str,
-    restart: bool,
-    score: str | None,
-    false_alarm_rate: float | None,
-    class_conditional: bool | None,
-    ood_examples: str | None,
-    device: str,
-    **options: Any,
-) -> None:
+@shared.score_option
+@shared.false_alarm_option
+@shared.class_conditional_option
+@shared.ood_examples_option
+@shared.settings_options
+@shared.keywords_option("attention")
+@shared.data_options
+@shared.device_option
+def train_command(data: str, output: str, restart: bool, ood_examples: str | None, device: str, **options: Any) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
@@ -55,9 +34,9 @@ def train_command(
     On several devices or machines:
     torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """  # noqa: D301
-    detection = {"score": score, "false_alarm_rate": false_alarm_rate, "class_conditional": class_conditional}
+    detection = {key: options.pop(key) for key in ("score", "false_alarm_rate", "class_conditional")}
     keywords = options["keywords"]
-    settings = build_from_options(options, detection=detection)
+    settings = shared.build_from_options(options, detection=detection)
 
     from masker import distributed
     from masker.commands.train import OodExamples, train

@@ -46,16 +46,12 @@ def predict_shards(
     those it was made from, and makes it again otherwise.
 
     Args:
-        model: A model folder.
         data: A folder of CSV, TSV, JSONL or Parquet files, or a pattern.
-        output: The output folder.
-        settings: Columns, encoding, and the maximum number of rows of each shard.
-        options: What to predict, and in which form to write it.
+        settings: How to read each shard; a limit of rows applies to each.
         ray: Predict many shards at a time on Ray; ``None`` predicts one after another in this process.
 
     Raises:
         DataError: When shards failed; by then each was reported, and all others are done.
-        MaskerError: When there is nothing to do, or the model cannot be opened.
     """
     folder = Path(output).expanduser().absolute()
     shards = find_shards(data, folder, options.form)
@@ -67,17 +63,13 @@ def predict_shards(
         worker.prepare()
         return _tally(map(worker.work, shards), len(shards))
     with open_cluster(len(shards), ray.workers, ray.address, gpus=options.can_use_gpu) as cluster:
-        return _tally(share_out(cluster, _crew(job, cluster.threads), shards), len(shards))
+        arguments = (job, cluster.threads)
+        crew = Crew(ShardWorker, arguments, _source_of, preparing="opening the model", give_up=ShardResult.failure)
+        return _tally(share_out(cluster, crew, shards), len(shards))
 
 
-def _crew(job: ShardJob, threads: int) -> Crew[Shard, ShardResult]:
-    return Crew(
-        worker=ShardWorker,
-        arguments=(job, threads),
-        name=lambda shard: shard.source,
-        preparing="opening the model",
-        give_up=ShardResult.failure,
-    )
+def _source_of(shard: Shard) -> str:
+    return shard.source
 
 
 def _tally(results: Iterable[ShardResult], shards: int) -> ShardsSummary:

@@ -35,16 +35,9 @@ class Shard:
 
 
 def find_shards(data: str, output: Path, form: str) -> list[Shard]:
-    """Find the shards in a folder, or those that match a pattern such as ``logs/**/*.csv``.
+    """Find the shards in a folder, recursively, or those that match a pattern such as ``logs/**/*.csv``.
 
-    Args:
-        data: A folder, which is searched recursively, or a pattern.
-        output: The output folder; files in it are not inputs.
-        form: Extension of the output files.
-
-    Raises:
-        DataError: When there is no such folder or no shard.
-        ConfigError: When two shards would have the same output, or the output folder is the input folder.
+    Files in the output folder are not inputs. ``form`` is the extension of the output files.
     """
     files, root = _find_files(data, output)
     shards: dict[str, Shard] = {}
@@ -83,7 +76,7 @@ def _find_files(data: str, output: Path) -> tuple[list[Path], Path]:
 
 
 def origin_path(output: Path, name: str) -> Path:
-    """The path of an output shard's record."""
+    """Where the record of an output shard is."""
     return output / ORIGIN_FOLDER / f"{name}.json"
 
 

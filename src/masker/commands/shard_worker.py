@@ -33,39 +33,28 @@ class ShardJob:
 
     def made_from(self, shard: Shard) -> dict[str, Any]:
         """What the output of a shard depends on. Changing this form makes every existing output obsolete."""
-        options = self.options
+        names = ("with_text", "reject", "score", "false_alarm_rate")
         return {
             "model_sha256": self.model_sha256,
-            "backend": options.backend,
+            "backend": self.options.backend,
             "input_sha256": file_sha256(Path(shard.source)),
             "options": {
                 **self.settings.model_dump(include=set(_READING)),
-                "format": options.form,
-                "with_text": options.with_text,
-                "reject": options.reject,
-                "score": options.score,
-                "false_alarm_rate": options.false_alarm_rate,
+                "format": self.options.form,
+                **{name: getattr(self.options, name) for name in names},
             },
         }
 
 
 @dataclass(frozen=True)
 class ShardResult:
-    """What became of one shard.
-
-    Attributes:
-        shard: The shard.
-        state: ``kept`` when a valid output existed already.
-        rows: Rows of the output.
-        message: One line, if it failed.
-        outdated: Whether the output replaced one made from another model, input or option.
-    """
+    """What became of one shard."""
 
     shard: Shard
-    state: Literal["predicted", "kept", "failed"]
-    rows: int = 0
-    message: str = ""
-    outdated: bool = False
+    state: Literal["predicted", "kept", "failed"]  # kept: a valid output existed already
+    rows: int = 0  # of the output
+    message: str = ""  # one line, if it failed
+    outdated: bool = False  # whether the output replaced one made from another model, input or option
 
     @classmethod
     def failure(cls, shard: Shard, reason: str) -> ShardResult:
@@ -73,24 +62,13 @@ class ShardResult:
 
 
 class ShardWorker:
-    """Predicts shards with one model.
-
-    Args:
-        job: What to do.
-        threads: CPU threads; ``None`` leaves that to the environment.
-    """
+    """Predicts shards with one model; without a number of CPU ``threads`` the environment decides."""
 
     def __init__(self, job: ShardJob, threads: int | None = None) -> None:
-        self.job = job
-        self.threads = threads
+        self.job, self.threads = job, threads
         self._model: Model | None = None
 
     def prepare(self) -> None:
-        """Open the model.
-
-        Raises:
-            MaskerError: When it cannot be opened with these options.
-        """
         self._open()
 
     def work(self, shard: Shard) -> ShardResult:
@@ -103,7 +81,7 @@ class ShardWorker:
             return ShardResult.failure(shard, error.strerror or str(error))
 
     def _predict(self, shard: Shard) -> ShardResult:
-        output, source = Path(self.job.output), Path(shard.source)
+        output = Path(self.job.output)
         made_from = self.job.made_from(shard)
         rows = finished_rows(output, shard.name, made_from)
         if rows is not None:
@@ -115,7 +93,7 @@ class ShardWorker:
         rows = predict_source(
             self._open(), shard.source, self.job.settings, self.job.options, output=str(target), one_of_many=True
         )
-        if file_sha256(source) != made_from["input_sha256"]:
+        if file_sha256(Path(shard.source)) != made_from["input_sha256"]:
             target.unlink()
             raise DataError(f"{shard.source}: changed while it was being read; run the same command again")
         write_origin(output, shard, made_from, rows, provenance())

@@ -23,13 +23,7 @@ from masker.training.keyword_stage import attention_scores_of, content_token_cou
 
 @dataclass(frozen=True)
 class Subject:
-    """What an analysis looks at.
-
-    Attributes:
-        model: The trained model.
-        train: Its training documents.
-        sets: Other documents by name.
-    """
+    """A trained model, its training documents, and other documents by name."""
 
     model: Model
     train: Documents
@@ -39,11 +33,7 @@ class Subject:
         return encode(self.model.tokenizer, documents.texts, documents.pairs, self.model.max_length)
 
     def read_attention(self, encoded: Encoded, labels: npt.NDArray[np.int64], n_classes: int) -> AttentionScores:
-        """The sums of Eq. 2 by class.
-
-        Raises:
-            ConfigError: When the model has no document token whose attention could be read.
-        """
+        """The sums of Eq. 2 by class; a model without a document token has no attention to read."""
         method, backend = self.model.settings.training.method, self.model.backend
         if not METHODS.get(method).attention or not isinstance(backend, TorchBackend):
             raise ConfigError(f"this analysis reads attention, and a model of method {method} has none; use vanilla")
@@ -82,11 +72,8 @@ def class_keyword_rates(
 def embed_in_plane(subject: Subject, *, perplexity: float = 30.0, seed: int = 0) -> dict[str, Any]:
     """t-SNE of the document embeddings of two sets.
 
-    A t-SNE plot can mislead, so the silhouette of the two sets in the embedding space comes with the points: near 1 the
-    sets are separated, near 0 they overlap.
-
-    Returns:
-        ``points``: set -> [x, y] of each document; ``silhouette``.
+    A t-SNE plot can mislead, so the ``silhouette`` of the two sets in the embedding space comes with the ``points``
+    (set -> [x, y] of each document): near 1 the sets are separated, near 0 they overlap.
     """
     from sklearn.manifold import TSNE
     from sklearn.metrics import silhouette_score
@@ -114,11 +101,8 @@ def attended_words(
 ) -> dict[str, Any]:
     """The words of each set that the document embedding attends to most.
 
-    Eq. 2 sums over documents, so frequent words lead its ranking. The paper's figure shows rare words, so the mean over
-    the documents with the word is given as well, for words that occur in at least ``minimum_documents``.
-
-    Returns:
-        set -> ``sum`` and ``mean``, each a list of words with scores.
+    Eq. 2 is a ``sum`` over documents, so frequent words lead its ranking. The paper's figure shows rare words, so the
+    ``mean`` over the documents with the word is given as well, for words that occur in at least ``minimum_documents``.
     """
     tokenizer = subject.model.tokenizer
     excluded = excluded_tokens(tokenizer, stop_words=exclude_stop_words, punctuation=exclude_punctuation)

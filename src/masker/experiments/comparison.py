@@ -21,26 +21,17 @@ _PATTERNS = 2**16
 
 @dataclass(frozen=True)
 class Paired:
-    """The outcome of a paired comparison.
+    """The outcome of a paired comparison."""
 
-    Attributes:
-        cells: Pairs of figures compared.
-        wins: In how many of them the system was better.
-        difference: Mean over units, in points; positive means that the system is better.
-        units: Independent pairs of training runs.
-        p_value: Two-sided, from flipping the signs of the units' differences.
-        smallest_p: The smallest p-value possible with this number of units.
-    """
+    cells: int  # pairs of figures compared
+    wins: int  # in how many of them the system was better
+    difference: float  # mean over units, in points; positive means that the system is better
+    units: int  # independent pairs of training runs
+    p_value: float  # two-sided, from flipping the signs of the units' differences
+    smallest_p: float  # the smallest p-value possible with this number of units
 
-    cells: int
-    wins: int
-    difference: float
-    units: int
-    p_value: float
-    smallest_p: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def rounded(self) -> dict[str, Any]:
+        return {name: round(value, 4) for name, value in asdict(self).items()}
 
 
 def compare_paired(
@@ -49,11 +40,7 @@ def compare_paired(
     *,
     lower_is_better: bool = False,
 ) -> Paired | None:
-    """Compare figures by (unit, test set); cells that only one side has are ignored.
-
-    Returns:
-        The comparison, or ``None`` if the two have no cell in common.
-    """
+    """Compare figures by (unit, test set); ``None`` if the two have no cell in common."""
     common = [key for key in system if key in baseline]
     if not common:
         return None

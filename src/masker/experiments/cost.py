@@ -39,34 +39,21 @@ TSNE_S = 15.0
 #: About how many texts an audit makes of a document: its views, and one text for each of its keywords.
 AUDIT_TEXTS = 15.0
 
-#: Tokens of a typical document of each corpus.
-TYPICAL_TOKENS = {
-    "20newsgroups": 620,
-    "amazon24": 150,
-    "amazon50": 150,
-    "reuters": 170,
-    "imdb": 305,
-    "sst2": 20,
-    "finefood": 100,
-    "grocery": 120,
-    "mnli": 43,
-    "stsb": 19,
+#: For each corpus: tokens of a typical document; documents in the training and in the test part, for a scale that takes
+#: all of them.
+TYPICAL_SIZES = {
+    "20newsgroups": (620, 11314, 7532),
+    "amazon24": (150, 33535, 14373),
+    "amazon50": (150, 35000, 15000),
+    "reuters": (170, 7770, 3019),
+    "imdb": (305, 25000, 25000),
+    "sst2": (20, 67349, 872),
+    "finefood": (100, 397_900, 170_500),
+    "grocery": (120, 3748, 999),
+    "mnli": (43, 83_000, 2000),
+    "stsb": (19, 1000, 250),
 }
-#: Documents in the training and in the test part, for a scale that takes all of them.
-TYPICAL_ROWS = {
-    "20newsgroups": (11314, 7532),
-    "amazon24": (33535, 14373),
-    "amazon50": (35000, 15000),
-    "reuters": (7770, 3019),
-    "imdb": (25000, 25000),
-    "sst2": (67349, 872),
-    "finefood": (397_900, 170_500),
-    "grocery": (3748, 999),
-    "mnli": (83_000, 2000),
-    "stsb": (1000, 250),
-}
-_DEFAULT_TOKENS = 128
-_DEFAULT_ROWS = (10_000, 3_000)
+_DEFAULT_SIZES = (128, 10_000, 3_000)
 
 
 def unmeasured_hardware(scales: Iterable[Scale]) -> list[str]:
@@ -84,7 +71,7 @@ def rows_of(parts: Sequence[dict[str, Any]]) -> int:
     """About how many documents planned selections have."""
     total = 0
     for part in parts:
-        train, test = TYPICAL_ROWS.get(part["corpus"], _DEFAULT_ROWS)
+        _, train, test = TYPICAL_SIZES.get(part["corpus"], _DEFAULT_SIZES)
         rows = float(sum(train if split == "train" else test for split in part["split"]))
         ratio = part["class_ratio"]
         if ratio is not None:
@@ -125,7 +112,7 @@ def audit_seconds(parts: Sequence[dict[str, Any]], settings: Settings, options: 
 
 
 def _scale(parts: Sequence[dict[str, Any]], settings: Settings) -> float:
-    lengths = [TYPICAL_TOKENS.get(part["corpus"], _DEFAULT_TOKENS) for part in parts]
+    lengths = [TYPICAL_SIZES.get(part["corpus"], _DEFAULT_SIZES)[0] for part in parts]
     tokens = min(sum(lengths) / len(lengths), settings.model.max_length)
     size = BASE_SIZE if has_encoder(settings) and settings.model.backbone != "minilm" else 1.0
     return tokens / TOKENS * size

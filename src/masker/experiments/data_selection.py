@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 from masker.config import DataSettings
@@ -22,6 +21,7 @@ from masker.files import file_sha256
 SELECTION_SEED = 0
 #: Locations of corpora on this machine; for any other, asking would start a download.
 _LOCAL = ("MASKER_DATA", "cache")
+_cached_sha256 = cache(file_sha256)
 
 
 def plan_selection(
@@ -30,14 +30,8 @@ def plan_selection(
     """A selection at a scale, ready for the inputs of a stage.
 
     Args:
-        selection: The selection of the recipe.
-        scale: Gives the stand-in and the class ratio.
         documents: Maximum number of documents, unless the selection has its own.
-        class_seed: Seed for drawing the known classes.
         fetch: Whether a missing corpus may be downloaded; otherwise its sha256 is ``None``.
-
-    Raises:
-        DataError: When ``fetch`` is set and the corpus is not available.
     """
     stand_in = scale.stand_ins.get(selection.corpus)
     corpus = selection.corpus if stand_in is None else stand_in.corpus
@@ -71,17 +65,8 @@ def corpus_sha256(corpus: str, split: str, *, fetch: bool) -> str | None:
     return _cached_sha256(fetch_corpus(corpus, split))
 
 
-@cache
-def _cached_sha256(path: Path) -> str:
-    return file_sha256(path)
-
-
 def read_selections(parts: Sequence[dict[str, Any]], *, regression: bool = False) -> Documents:
-    """The documents of planned selections, joined.
-
-    Raises:
-        DataError: When a corpus is missing, or differs from the one that the experiment was planned with.
-    """
+    """The documents of planned selections, joined; their corpora must be those they were planned with."""
     return _join([_read_selection(part, regression) for part in parts])
 
 
@@ -128,13 +113,10 @@ def _with_labels(documents: Documents, labels: set[str]) -> Documents:
 def _join(parts: list[Documents]) -> Documents:
     if len(parts) == 1:
         return parts[0]
+    name = " + ".join(part.name for part in parts)
     if len({part.pairs is None for part in parts}) > 1:
-        raise DataError(f"{' + '.join(part.name for part in parts)}: cannot join single texts and pairs")
+        raise DataError(f"{name}: cannot join single texts and pairs")
     pairs = None if parts[0].pairs is None else [pair for part in parts for pair in part.pairs or []]
     labels = [label for part in parts for label in part.labels or []]
-    return Documents(
-        [text for part in parts for text in part.texts],
-        pairs,
-        cast("list[str] | list[float]", labels),
-        " + ".join(part.name for part in parts),
-    )
+    texts = [text for part in parts for text in part.texts]
+    return Documents(texts, pairs, cast("list[str] | list[float]", labels), name)

@@ -23,9 +23,9 @@ TRAIN_DOCUMENTS = 1000
 TEST_DOCUMENTS = 500
 CLASS_RATIO = 0.25
 SPLIT_SEED = 0
-DEMO_SETTINGS: dict[str, dict[str, Any]] = {
-    "model": {"head": "one-vs-rest", "max_length": 64},
-}
+DEMO_SETTINGS: dict[str, dict[str, Any]] = {"model": {"head": "one-vs-rest", "max_length": 64}}
+#: What a demonstration leaves in its folder.
+_OWN = {"vanilla", "masker", "vanilla.partial", "masker.partial", "results.json"}
 
 SENTENCES = (
     "The doctor prescribed an antibiotic for the infection, but the pain and the other symptoms came back.",
@@ -58,12 +58,10 @@ class DemoResult:
 def load_demo_data() -> DemoData:
     """20 Newsgroups split into known and unseen classes, and two foreign corpora, all by name."""
     everything = DataSettings()
-    train, test, unseen = detection_split(
-        read_documents("20newsgroups:train", everything, require_labels=True),
-        read_documents("20newsgroups:test", everything, require_labels=True),
-        CLASS_RATIO,
-        SPLIT_SEED,
+    train, test = (
+        read_documents(f"20newsgroups:{part}", everything, require_labels=True) for part in ("train", "test")
     )
+    train, test, unseen = detection_split(train, test, CLASS_RATIO, SPLIT_SEED)
     foreign = {
         "unseen classes": unseen,
         "Reuters": read_documents("reuters:test", everything, require_labels=False),
@@ -100,8 +98,7 @@ def run_demo(output: str | Path, *, device: str = "auto", restart: bool = False)
         models[method] = model
         shown = {method: model}
         if method == "masker":
-            paper = model.adjusted(score="max-prob")
-            shown = {"masker, max-prob": paper, "masker, auto": model}
+            shown = {"masker, max-prob": model.adjusted(score="max-prob"), "masker, auto": model}
         total = len(shown) * (len(data.test) + sum(map(len, data.ood.values())))
         with progress_bar(total, f"evaluate {method}", "doc") as bar:
             for name, judge in shown.items():
@@ -112,6 +109,3 @@ def run_demo(output: str | Path, *, device: str = "auto", restart: bool = False)
     seconds = time.monotonic() - start
     write_json(folder / "results.json", {"reports": reports, "seconds": seconds, "provenance": provenance(seed=0)})
     return DemoResult(data, models, reports, list(zip(SENTENCES, predictions, strict=True)), folder, seconds)
-
-
-_OWN = {"vanilla", "masker", "vanilla.partial", "masker.partial", "results.json"}

@@ -22,34 +22,23 @@ RunStage = Callable[[Stage, Path], None]
 
 @dataclass(frozen=True)
 class Execution:
-    """How stages are run.
+    """How stages are run."""
 
-    Attributes:
-        engine: A name in :data:`ENGINES`.
-        device: Where networks run: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-        keep_models: Keep the trained models instead of removing each after its last use.
-    """
-
-    engine: str = "local"
+    engine: str = "local"  # a name in ENGINES
     device: str = "auto"
-    keep_models: bool = False
+    keep_models: bool = False  # instead of removing each trained model after its last use
 
 
 class Listener(Protocol):
     """Hears of stages in the process that planned them."""
 
-    def started(self, stage: Stage) -> None:
-        """A stage starts."""
+    def started(self, stage: Stage) -> None: ...
 
-    def done(self, stage: Stage, seconds: float) -> None:
-        """A stage has finished and took ``seconds``."""
+    def done(self, stage: Stage, seconds: float) -> None: ...
 
 
-class Engine(Protocol):
-    """Runs a graph."""
-
-    def __call__(self, graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
-        """Run every stage. If one fails, the run ends with its error, and finished stages stay finished."""
+#: Runs every stage of a graph. If one fails, the run ends with its error, and finished stages stay finished.
+Engine = Callable[[Graph, RunStage, Path, Listener], None]
 
 
 def run_locally(graph: Graph, run_stage: RunStage, output: Path, listener: Listener) -> None:
@@ -77,20 +66,12 @@ ENGINES: dict[str, Engine] = {"local": run_locally, "ray": run_on_ray}
 
 
 def find_engine(name: str) -> Engine:
-    """The engine of that name.
-
-    Raises:
-        ConfigError: When there is no such engine.
-    """
+    """The engine of that name."""
     if name not in ENGINES:
         raise ConfigError(f"engine must be one of {', '.join(ENGINES)}; got '{name}'.{did_you_mean(name, ENGINES)}")
     return ENGINES[name]
 
 
 def run_unfinished(graph: Graph, run_stage: RunStage, engine: str, output: Path, listener: Listener) -> None:
-    """Run the stages of ``graph`` that are not finished yet.
-
-    Raises:
-        ConfigError: When there is no such engine.
-    """
+    """Run the stages of ``graph`` that are not finished yet."""
     find_engine(engine)(graph.unfinished(output), run_stage, output, listener)

@@ -18,11 +18,7 @@ _OWN = ("id", "kind", "took", "provenance", "begun_with")
 
 
 def lineage(records: Iterable[Record]) -> list[Record]:
-    """The stages behind these records, each after those it depends on: id, kind, duration and provenance.
-
-    Args:
-        records: What :func:`masker.experiments.stages.read_result` reads.
-    """
+    """The stages behind what ``read_result`` reads, each after those it depends on: id, kind, duration, provenance."""
     found: dict[str, Record] = {}
     for record in records:
         own = {key: record[key] for key in _OWN if key in record}

@@ -22,23 +22,14 @@ Key = str | int
 
 @dataclass(frozen=True)
 class PaperNumber:
-    """One printed number, in percent.
-
-    Attributes:
-        table: The table it is printed in.
-        cell: The keys that identify its cell, a subset of :data:`KEYS`.
-        mean: The number.
-        deviation: Standard deviation over trials, if the table has it.
-        relative_gain: Printed gain of MASKER over vanilla in percent of the latter, if the table has it.
-        note: What is odd about the number.
-    """
+    """One printed number, in percent."""
 
     table: str
-    cell: dict[str, Key]
+    cell: dict[str, Key]  # a subset of KEYS
     mean: float
-    deviation: float | None = None
-    relative_gain: float | None = None
-    note: str | None = None
+    deviation: float | None = None  # standard deviation over trials, if the table has it
+    relative_gain: float | None = None  # of MASKER over vanilla, in percent of the latter, if the table has it
+    note: str | None = None  # what is odd about the number
 
 
 @dataclass(frozen=True)
@@ -59,39 +50,23 @@ def paper_tables() -> list[str]:
 
 @cache
 def paper_table(name: str) -> PaperTable:
-    """Read one table.
-
-    Raises:
-        ConfigError: When the paper has no such table.
-    """
+    """Read one table."""
     known = paper_tables()
     if name not in known:
         raise ConfigError(f"the paper has no table '{name}'; known: {', '.join(known)}.{did_you_mean(name, known)}")
     content = json.loads((files(__package__) / "paper" / f"{name}.json").read_text(encoding="utf-8"))
-    numbers = tuple(
-        PaperNumber(
-            name,
-            {key: row[key] for key in KEYS if key in row},
-            float(row["mean"]),
-            row.get("deviation"),
-            row.get("relative_gain"),
-            row.get("note"),
-        )
-        for row in content["numbers"]
-    )
-    return PaperTable(name, content["title"], content["unit"], content["note"], numbers)
+    numbers = []
+    for row in content["numbers"]:
+        extras = {key: row.get(key) for key in ("deviation", "relative_gain", "note")}
+        numbers.append(PaperNumber(name, {key: row[key] for key in KEYS if key in row}, float(row["mean"]), **extras))
+    return PaperTable(name, content["title"], content["unit"], content["note"], tuple(numbers))
 
 
 def find_number(tables: Sequence[str], **cell: Key | None) -> PaperNumber | None:
     """The number printed for a cell, from the first of ``tables`` that has one.
 
-    Args:
-        tables: Names of tables, the preferred one first.
-        cell: ``train="Newsgroup", test="Reuters", backbone="BERT", system="masker", metric="auroc"``, and ``ratio`` for
-            the percentage of known classes. A number matches if every key it has is given here with the same value.
-
-    Returns:
-        The number, or ``None`` if no table has the cell.
+    A cell is ``train="Newsgroup", test="Reuters", backbone="BERT", system="masker", metric="auroc"``, and ``ratio`` for
+    the percentage of known classes. A number matches if every key it has is given here with the same value.
     """
     unknown = set(cell) - set(KEYS)
     if unknown:

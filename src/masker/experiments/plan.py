@@ -39,44 +39,26 @@ Parts = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Which runs of a recipe, and with which settings; empty leaves it to the scale.
+    """Which runs of a recipe, and with which settings; empty leaves it to the scale."""
 
-    Attributes:
-        backbones: Encoders instead of the scale's: the paper's columns, or any name, hub id or folder.
-        seeds: Seeds instead of the scale's.
-        only: ``key=value`` filters; a run must match one value of each key that is named.
-        overrides: ``section.key=value`` settings of every run.
-    """
-
-    backbones: Sequence[str] = ()
+    backbones: Sequence[str] = ()  # the paper's columns, or any name, hub id or folder
     seeds: Sequence[int] = ()
-    only: Sequence[str] = ()
-    overrides: Sequence[str] = ()
+    only: Sequence[str] = ()  # key=value filters; a run must match one value of each key that is named
+    overrides: Sequence[str] = ()  # section.key=value settings of every run
 
 
 @dataclass(frozen=True)
 class Run:
-    """One model of an experiment: a training corpus, an encoder, a system and a seed.
-
-    Attributes:
-        source: Name of the training corpus in the recipe.
-        backbone: The paper's column, or an empty string for a system without an encoder.
-        model: The encoder.
-        system: Name of the system in the recipe.
-        seed: Seed of the training.
-        goal: Id of the stage with its figures.
-        ratio: Percentage of classes that are known, if classes are split.
-        sets: Names of its test sets, labelled ones first.
-    """
+    """One model of an experiment: a training corpus, an encoder, a system and a seed."""
 
     source: str
-    backbone: str
-    model: str
+    backbone: str  # the paper's column; empty for a system without an encoder
+    model: str  # the encoder
     system: str
     seed: int
-    goal: str
-    ratio: int | None
-    sets: tuple[str, ...]
+    goal: str  # id of the stage with its figures
+    ratio: int | None  # percentage of classes that are known, if classes are split
+    sets: tuple[str, ...]  # names of its test sets, labelled ones first
 
     @property
     def name(self) -> str:
@@ -103,18 +85,7 @@ def plan_recipe(
     *,
     fetch: bool = True,
 ) -> Plan:
-    """Plan the runs of a recipe.
-
-    Args:
-        recipe: The recipe.
-        scale_name: ``small`` or ``paper``.
-        options: Which runs, and with which settings.
-        fetch: Whether corpora may be downloaded; without it a plan can be shown but not run.
-
-    Raises:
-        ConfigError: When a setting, a filter or a name is wrong.
-        DataError: When a corpus is not available.
-    """
+    """Plan the runs of a recipe; without ``fetch`` no corpus is downloaded, and the plan can be shown but not run."""
     scale = recipe.scale(scale_name)
     check_overrides(options.overrides)
     wanted = RunFilter(options.only)
@@ -133,14 +104,7 @@ def plan_recipes(
     *,
     fetch: bool = True,
 ) -> tuple[list[Plan], Graph]:
-    """Plan several recipes, and join their stages into one graph.
-
-    Args:
-        names: Recipes by name, or YAML files.
-        scale: ``small`` or ``paper``.
-        options: Which runs, and with which settings.
-        fetch: Whether corpora may be downloaded.
-    """
+    """Plan several recipes, given by name or as YAML files, and join their stages into one graph."""
     plans = [plan_recipe(load_recipe(name), scale, options, fetch=fetch) for name in dict.fromkeys(names)]
     graph = Graph()
     for plan in plans:

@@ -16,38 +16,28 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from masker.errors import ConfigError, did_you_mean
-from masker.experiments.recipe_parts import (
-    Analysis,
-    Layer,
-    Metric,
-    PairedQuestion,
-    RecipePart,
-    Scale,
-    Source,
-    System,
-    TableLayout,
-)
+from masker.experiments import recipe_parts as parts
 
 ScaleName = Literal["small", "paper"]
 
 
-class Recipe(RecipePart):
+class Recipe(parts.RecipePart):
     """One table or figure of the paper."""
 
     name: str
     title: str
     paper_tables: list[str] = Field(default_factory=list)
     preset: str | None = None
-    settings: Layer = Field(default_factory=dict)
+    settings: parts.Layer = Field(default_factory=dict)
     #: Whether each seed draws its own known classes, so that the spread over seeds includes the choice of classes.
     split_by_seed: bool = False
-    sources: dict[str, Source] = Field(min_length=1)
-    systems: dict[str, System] = Field(min_length=1)
-    metrics: list[Metric] = Field(default_factory=list)
-    table: TableLayout | None = None
-    comparisons: list[PairedQuestion] = Field(default_factory=list)
-    analysis: Analysis | None = None
-    scales: dict[ScaleName, Scale] = Field(min_length=1)
+    sources: dict[str, parts.Source] = Field(min_length=1)
+    systems: dict[str, parts.System] = Field(min_length=1)
+    metrics: list[parts.Metric] = Field(default_factory=list)
+    table: parts.TableLayout | None = None
+    comparisons: list[parts.PairedQuestion] = Field(default_factory=list)
+    analysis: parts.Analysis | None = None
+    scales: dict[ScaleName, parts.Scale] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _check_names(self) -> Recipe:
@@ -69,12 +59,7 @@ class Recipe(RecipePart):
                     raise ValueError(f"a comparison names '{name}', which is not one of {', '.join(self.systems)}")
         return self
 
-    def scale(self, name: str) -> Scale:
-        """The scale of that name.
-
-        Raises:
-            ConfigError: When the recipe does not have it.
-        """
+    def scale(self, name: str) -> parts.Scale:
         for known, scale in self.scales.items():
             if known == name:
                 return scale
@@ -83,20 +68,15 @@ class Recipe(RecipePart):
 
 def recipe_names() -> list[str]:
     """The recipes of the package."""
-    return sorted(
-        entry.name.removesuffix(".yaml")
-        for entry in (files(__package__) / "recipes").iterdir()
-        if entry.name.endswith(".yaml")
-    )
+    names = (entry.name for entry in (files(__package__) / "recipes").iterdir())
+    return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
 def load_recipe(name: str | Path) -> Recipe:
     """Read a recipe by name, or from a YAML file of the same form.
 
-    A recipe with ``extends: NAME`` takes every top-level entry that it does not have itself from that one.
-
-    Raises:
-        ConfigError: With one line for each problem found.
+    A recipe with ``extends: NAME`` takes every top-level entry that it does not have itself from that one. A
+    :class:`ConfigError` has one line for each problem found.
     """
     content = _read(str(name))
     seen = [str(name)]

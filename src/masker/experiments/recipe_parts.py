@@ -28,28 +28,18 @@ class RecipePart(BaseModel):
 
 
 class Selection(RecipePart):
-    """Documents of a named corpus.
-
-    Attributes:
-        corpus: A name that ``masker data list`` knows.
-        split: One split, or several to be joined.
-        genre: Only rows of these genres.
-        labels: Only these classes.
-        without_labels: All classes but these; they are removed before known classes are drawn.
-        class_ratio: Share of the classes that is known. Which ones is drawn with seed 0, or with the seed of the run if
-            the recipe says ``split_by_seed``.
-        classes: The known (``seen``) or the remaining (``unseen``) classes.
-        documents: Maximum number of documents, drawn with seed 0; ``None`` leaves it to the scale.
-    """
+    """Documents of a named corpus; ``genre`` and ``labels`` restrict them to some rows and classes."""
 
     corpus: str
-    split: Annotated[list[str], BeforeValidator(_listed)]
+    split: Annotated[list[str], BeforeValidator(_listed)]  # one, or several to be joined
     genre: list[str] = Field(default_factory=list)
     labels: list[str] = Field(default_factory=list)
-    without_labels: list[str] = Field(default_factory=list)
+    without_labels: list[str] = Field(default_factory=list)  # removed before known classes are drawn
+    #: Share of the classes that is known, drawn with seed 0, or with the seed of the run if the recipe says
+    #: ``split_by_seed``; ``classes`` are the known ones (seen) or the others.
     class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)
     classes: Literal["seen", "unseen"] = "seen"
-    documents: int | None = Field(default=None, ge=1)
+    documents: int | None = Field(default=None, ge=1)  # at most so many, drawn with seed 0; None: as the scale says
 
 
 #: The parts of one test set; a single selection needs no list.
@@ -57,43 +47,25 @@ Selections = Annotated[list[Selection], BeforeValidator(_listed), Field(min_leng
 
 
 class Source(RecipePart):
-    """What a model is trained on, and where it is tested.
-
-    Attributes:
-        train: The training documents.
-        tests: Labelled test sets by name; the first belongs to the training domain.
-        ood: Out-of-distribution sets by name.
-        paper: The paper's name for the training corpus, if the recipe uses another.
-        paper_tests: The paper's names for test sets that the recipe names differently; ``None``: not in the paper.
-        in_paper: Whether the paper has any figures for it.
-        settings: A layer of settings for models of this source.
-    """
+    """What a model is trained on and where it is tested, and whether the paper has figures for it."""
 
     train: Selection
-    tests: dict[str, Selections] = Field(min_length=1)
+    tests: dict[str, Selections] = Field(min_length=1)  # labelled; the first belongs to the training domain
     ood: dict[str, Selections] = Field(default_factory=dict)
-    paper: str | None = None
-    paper_tests: dict[str, str | None] = Field(default_factory=dict)
+    paper: str | None = None  # the paper's name for the training corpus, if the recipe uses another
+    paper_tests: dict[str, str | None] = Field(default_factory=dict)  # likewise for test sets; None: not in the paper
     in_paper: bool = True
     settings: Layer = Field(default_factory=dict)
 
 
 class System(RecipePart):
-    """What is trained: a layer of settings over those of the recipe.
-
-    Attributes:
-        title: Its name in tables.
-        settings: The layer; ``training.method`` is the method.
-        in_paper: Whether the paper has figures for it.
-        backbone_free: It has no encoder, so it runs once instead of once per encoder.
-        score: Evaluate with this score instead of the model's own; systems that differ in nothing else share a model.
-    """
+    """What is trained: a layer of settings over those of the recipe, above all ``training.method``."""
 
     title: str
     settings: Layer = Field(default_factory=dict)
-    score: str | None = None
+    score: str | None = None  # instead of the model's own; systems that differ in nothing else share a model
     in_paper: bool = True
-    backbone_free: bool = False
+    backbone_free: bool = False  # it has no encoder, so it runs once instead of once per encoder
 
 
 class Encoder(RecipePart):
@@ -113,33 +85,19 @@ class StandIn(RecipePart):
 
 
 class Scale(RecipePart):
-    """The size at which a recipe is run.
+    """The size at which a recipe is run; ``None`` takes all documents, sources or systems."""
 
-    Attributes:
-        hardware: The hardware it is designed for.
-        backbones: Encoders by the paper's column.
-        seeds: One training run each.
-        train_documents: Maximum number of training documents; ``None``: all.
-        test_documents: Maximum number of documents per test set; ``None``: all.
-        class_ratio: Replaces the ratio of every selection that has one.
-        stand_ins: Corpora that replace others.
-        settings: A layer over the recipe's settings.
-        sources: Only these sources; ``None``: all.
-        systems: Only these systems; ``None``: all.
-        notes: What a reader of the results must know.
-    """
-
-    hardware: str
-    backbones: dict[str, Encoder] = Field(min_length=1)
+    hardware: str  # that it is designed for
+    backbones: dict[str, Encoder] = Field(min_length=1)  # by the paper's column
     seeds: list[int] = Field(min_length=1)
-    train_documents: int | None = Field(default=None, ge=2)
-    test_documents: int | None = Field(default=None, ge=1)
-    class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)
+    train_documents: int | None = Field(default=None, ge=2)  # at most
+    test_documents: int | None = Field(default=None, ge=1)  # at most, in each test set
+    class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)  # replaces that of every selection with a ratio
     stand_ins: dict[str, StandIn] = Field(default_factory=dict)
     settings: Layer = Field(default_factory=dict)
     sources: list[str] | None = None
     systems: list[str] | None = None
-    notes: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)  # what a reader of the results must know
 
 
 class PairedQuestion(RecipePart):
@@ -158,15 +116,10 @@ class TableLayout(RecipePart):
 
 
 class RelianceOptions(RecipePart):
-    """How the analysis ``reliance`` audits each model.
+    """How the analysis ``reliance`` audits each model: with each kind of keywords and each masking in turn.
 
-    Attributes:
-        keywords: Kinds of keywords: ``training`` are those that the recipe's MASKER was trained with, the others are
-            found in the test set.
-        masking: Whether masked words are left out or replaced by the mask token; each is tried in turn.
-        documents: Maximum number of documents of the test set.
-        per_class: Keywords per class, where they are found in the test set.
-        seed: Seed of the audit, the same for models of all training seeds.
+    The keywords ``training`` are those that the recipe's MASKER was trained with; the others are found in the test set,
+    ``per_class`` of them. The seed is that of the audit, the same for models of all training seeds.
     """
 
     keywords: list[Literal["training", "frequency", "occlusion", "attention"]] = Field(min_length=1)

@@ -21,26 +21,14 @@ def audit_reliance(
     """Audit one model with several kinds of keywords.
 
     The kinds ``training`` and ``frequency`` do not depend on the model, so all models of a seed are audited on the same
-    words in the same documents. With ``occlusion`` and ``attention`` each model is audited on its own words.
-
-    Args:
-        model: The model.
-        training_keywords: The file with the keywords of kind ``training``.
-        documents: Labelled documents.
-        options: What to try.
-
-    Returns:
-        For each kind and masking: the reliance with its parts, the figures behind it, and the most important words.
+    words in the same documents. With ``occlusion`` and ``attention`` each model is audited on its own words. The result
+    has, for each kind and masking, the reliance with its parts, the figures behind it, and the most important words.
     """
     found = []
+    same = options.model_dump(include={"documents", "per_class", "seed"})
     for kind, masking in product(options.keywords, options.masking):
-        settings = AuditSettings(
-            keywords=str(training_keywords) if kind == "training" else kind,
-            masking=masking,
-            documents=options.documents,
-            per_class=options.per_class,
-            seed=options.seed,
-        )
+        keywords = str(training_keywords) if kind == "training" else kind
+        settings = AuditSettings(keywords=keywords, masking=masking, **same)
         figures = _figures(audit_model(model, documents, settings=settings))
         found.append({"keywords": kind, "masking": masking, **figures})
     return found
@@ -55,11 +43,9 @@ def _figures(audit: Audit) -> dict[str, Any]:
         "bare_random": audit.bare_random,
         "empty": audit.empty,
     }
+    reliance = audit.reliance.to_json()
     return {
-        **{
-            part: {end: round(value, 4) for end, value in figures.items()}
-            for part, figures in audit.reliance.to_json().items()
-        },
+        **{part: {end: round(value, 4) for end, value in ends.items()} for part, ends in reliance.items()},
         "measured_documents": audit.documents,
         "with_keywords": round(audit.with_keywords, 4),
         "keyword_share": round(audit.keyword_share, 4),

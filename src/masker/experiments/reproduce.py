@@ -49,16 +49,8 @@ def reproduce(
 ) -> list[Outcome]:
     """Run recipes and write their results; stages that ``output`` already holds do not run again.
 
-    Args:
-        names: Recipes by name, or YAML files. Stages that they share run once.
-        output: Folder for stages and results.
-        options: Which runs, and with which settings.
-        execution: What runs the stages, and where.
-        scale: ``small`` or ``paper``.
-
-    Raises:
-        ConfigError: When an option is wrong, or another process works in ``output``.
-        DataError: When a corpus is not available.
+    Recipes are given by name or as YAML files; stages that they share run once. Only one process at a time may work in
+    ``output``.
     """
     from filelock import FileLock, Timeout
 
@@ -118,7 +110,6 @@ def run_result(plan: Plan, run: Run, output: Path) -> dict[str, Any]:
 
 
 def _stage_entry(stage: dict[str, Any]) -> dict[str, Any]:
-    """One stage of a run, with the code that it was run with."""
     origin = stage["provenance"]
     entry = {"id": stage["id"], "kind": stage["kind"], "seconds": stage["took"]}
     return {**entry, "commit": origin["commit"], "version": origin["versions"].get("masker")}

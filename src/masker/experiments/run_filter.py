@@ -10,14 +10,7 @@ FILTER_KEYS = ("train", "system", "backbone")
 
 
 class RunFilter:
-    """Matches runs that have one of the values given for each key.
-
-    Args:
-        only: ``key=value`` texts; case does not matter.
-
-    Raises:
-        ConfigError: When a text is not of that form, or its key is unknown.
-    """
+    """Matches runs that have one of the values given for each key by ``key=value`` texts; case does not matter."""
 
     def __init__(self, only: Sequence[str]) -> None:
         self.wanted: dict[str, set[str]] = {}

@@ -25,19 +25,11 @@ _OWN_OPTIONS = {
 
 @dataclass(frozen=True)
 class RunCoordinates:
-    """What distinguishes one run of a recipe from the others.
-
-    Attributes:
-        source: Name of the training corpus in the recipe.
-        system: Name of the system in the recipe.
-        column: The paper's column, or an empty string for a system without an encoder.
-        encoder: The encoder.
-        seed: Seed of the training.
-    """
+    """What distinguishes one run of a recipe from the others."""
 
     source: str
     system: str
-    column: str
+    column: str  # the paper's; empty for a system without an encoder
     encoder: Encoder
     seed: int
 
@@ -49,11 +41,7 @@ class RunCoordinates:
 
 
 def run_settings(recipe: Recipe, scale: Scale, run: RunCoordinates, overrides: Sequence[str] = ()) -> Settings:
-    """The settings of one run: the paper's, then recipe, scale, encoder, source, system, overrides, seed.
-
-    Raises:
-        ConfigError: When a setting is wrong.
-    """
+    """The settings of one run: the paper's, then recipe, scale, encoder, source, system, overrides, seed."""
     source, system = recipe.sources[run.source], recipe.systems[run.system]
     levels = (system.settings, source.settings, run.encoder.settings, scale.settings, recipe.settings)
     methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
@@ -96,11 +84,7 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
 
 
 def check_overrides(overrides: Sequence[str]) -> None:
-    """Refuse to override what distinguishes runs: set for every run, it would leave them under false names.
-
-    Raises:
-        ConfigError: Names the option to use instead.
-    """
+    """Refuse to override what distinguishes runs: set for every run, it would leave them under false names."""
     for override in overrides:
         option = _OWN_OPTIONS.get(override.partition("=")[0].strip())
         if option is not None:
@@ -110,9 +94,7 @@ def check_overrides(overrides: Sequence[str]) -> None:
 def stage_settings(settings: Settings, epochs: int | None = None) -> dict[str, Any]:
     """Settings as inputs of a stage: what differs from the paper, and fingerprints of the files that they name.
 
-    Args:
-        settings: The settings.
-        epochs: Written out where the stage trains: a default may change, a result may not.
+    A stage that trains writes out its epochs: a default may change, a result may not.
     """
     content = without_paper_settings(settings.model_dump(mode="json"))
     if epochs is not None:

@@ -20,15 +20,7 @@ from masker.experiments.origins import same_code
 from masker.experiments.paper_settings import with_paper_settings
 from masker.experiments.recipe_parts import RelianceOptions
 from masker.experiments.reliance_audit import audit_reliance
-from masker.experiments.stages import (
-    KEYWORDS,
-    MODEL,
-    Stage,
-    finish_stage,
-    is_ready,
-    partial_folder,
-    stage_folder,
-)
+from masker.experiments.stages import KEYWORDS, MODEL, Stage, finish_stage, is_ready, partial_folder, stage_folder
 from masker.files import write_json, write_text
 from masker.inference.backend import BackendName
 from masker.model import Model
@@ -59,7 +51,6 @@ class _Task:
 
     @property
     def parents(self) -> list[Path]:
-        """The folders of the stages that it depends on."""
         return [stage_folder(self.output, name) for name in self.stage.depends_on]
 
     def settings(self, **keywords: str) -> Settings:
@@ -68,7 +59,6 @@ class _Task:
         return settings.model_copy(update={"keywords": settings.keywords.model_copy(update=keywords)})
 
     def read(self, key: str, *, regression: bool = False) -> dict[str, Documents]:
-        """The test sets of a key, by name."""
         return {name: read_selections(parts, regression=regression) for name, parts in self.inputs[key].items()}
 
 
@@ -163,7 +153,6 @@ def _backend(folder: Path, device: str) -> BackendName:
 
 
 def _detection(found: dict[str, Any]) -> dict[str, Any]:
-    """The figures of an OOD set, all in the same form."""
     figures = {name: value for name, value in found.items() if isinstance(value, dict) and "value" in value}
     return {**figures, "rejected": {"value": found["rejected"]}}
 

@@ -15,9 +15,6 @@ class Progress:
 
     Args:
         graph: The whole graph, finished stages included: their durations correct the estimates of the others.
-        todo: The stages that have to run.
-        output: The output folder.
-        keep_models: Keep the models.
         estimates: Whether the estimates of the stages hold for this hardware; otherwise only their proportions do, and
             the time left is unknown until a stage has finished.
     """
@@ -39,7 +36,6 @@ class Progress:
             _log.info("%d of %d stages are already finished", len(graph.stages) - self.total, len(graph.stages))
 
     def started(self, stage: Stage) -> None:
-        """Report a stage that starts, and the time left."""
         seconds = self.seconds_left()
         left = "time left unknown" if seconds is None else f"about {shown_duration(seconds)} left"
         _log.info("[%d/%d] %s (%s)", self.total - len(self.left) + 1, self.total, stage.title, left)
@@ -48,14 +44,12 @@ class Progress:
         """Learn from the duration of a finished stage, and remove models that nothing needs any more."""
         self.left.pop(stage.id, None)
         self._learn(stage, seconds)
-        for name in (*stage.depends_on, stage.id):
-            self._tidy(self.graph.stages[name])
+        self._tidy(stage)
 
     def finish(self) -> None:
         """Remove models that an interruption left behind; those of earlier runs may have been kept on purpose."""
         for stage in self.todo.stages.values():
-            for name in (*stage.depends_on, stage.id):
-                self._tidy(self.graph.stages[name])
+            self._tidy(stage)
 
     def seconds_left(self) -> float | None:
         """The estimates of the remaining stages, each corrected by what its kind has taken so far."""
@@ -74,10 +68,10 @@ class Progress:
             self.took[stage.kind] = self.took.get(stage.kind, 0.0) + seconds
 
     def _tidy(self, stage: Stage) -> None:
-        if stage.kind != "train" or self.keep_models:
-            return
-        if all(is_finished(child, self.output) for child in self.graph.children(stage.id)):
-            remove_model(self.output, stage)
+        for near in (self.graph.stages[name] for name in (*stage.depends_on, stage.id)):
+            used = all(is_finished(child, self.output) for child in self.graph.children(near.id))
+            if near.kind == "train" and used and not self.keep_models:
+                remove_model(self.output, near)
 
 
 def shown_duration(seconds: float) -> str:

@@ -28,30 +28,14 @@ KEYWORDS = "keywords.json"
 
 @dataclass(frozen=True)
 class Stage:
-    """One piece of work.
+    """One piece of work."""
 
-    Attributes:
-        id: Hash of kind, inputs and dependencies.
-        kind: ``train``, ``keywords``, ``evaluate``, or the name of an analysis.
-        inputs: All that the work needs to know, JSON-ready.
-        depends_on: Ids of the stages whose folders it reads.
-        title: For people; not part of the id.
-        seconds: Estimated duration (:mod:`masker.experiments.cost`); not part of the id.
-    """
-
-    id: str
-    kind: str
-    inputs: dict[str, Any]
-    depends_on: tuple[str, ...]
-    title: str = ""
-    seconds: float = 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Stage:
-        return cls(**{**content, "depends_on": tuple(content["depends_on"])})
+    id: str  # hash of kind, inputs and dependencies
+    kind: str  # train, keywords, evaluate, or the name of an analysis
+    inputs: dict[str, Any]  # all that the work needs to know, JSON-ready
+    depends_on: tuple[str, ...]  # ids of the stages whose folders it reads
+    title: str = ""  # for people
+    seconds: float = 0.0  # estimated duration (masker.experiments.cost)
 
 
 def make_stage(
@@ -79,12 +63,10 @@ class Graph:
         return self.stages.setdefault(stage.id, stage)
 
     def merge(self, other: Graph) -> None:
-        """Add the stages and goals of another graph."""
         for stage in other.stages.values():
             self.add(stage, goal=stage.id in other.goals)
 
     def children(self, stage_id: str) -> list[Stage]:
-        """The stages that depend on this one."""
         return [stage for stage in self.stages.values() if stage_id in stage.depends_on]
 
     def unfinished(self, output: Path) -> Graph:
@@ -131,7 +113,7 @@ def finish_stage(output: Path, stage: Stage, content: dict[str, Any]) -> None:
     """Write the record of a stage, then give its folder its final name."""
     partial, folder = partial_folder(output, stage.id), stage_folder(output, stage.id)
     ancestors = lineage(read_result(output, name) for name in stage.depends_on)
-    write_json(partial / RESULT, {**stage.as_dict(), **content, "ancestors": ancestors})
+    write_json(partial / RESULT, {**asdict(stage), **content, "ancestors": ancestors})
     if folder.exists():  # its model had been removed, so it ran again
         shutil.rmtree(folder)
     os.replace(partial, folder)

@@ -46,15 +46,9 @@ def cells_of(recipe: Recipe, run: Run) -> Iterator[Cell]:
             paper_test = source.paper_tests.get(test, test)
             number = None
             if source.in_paper and system.in_paper and paper_test is not None:
-                number = find_number(
-                    recipe.paper_tables,
-                    train=source.paper or run.source,
-                    test=paper_test,
-                    ratio=run.ratio,
-                    backbone=run.backbone or None,
-                    system=run.system,
-                    metric=metric,
-                )
+                place = {"train": source.paper or run.source, "test": paper_test, "ratio": run.ratio}
+                place |= {"backbone": run.backbone or None, "system": run.system, "metric": metric}
+                number = find_number(recipe.paper_tables, **place)
             if number is not None:
                 printed = {key: getattr(number, key) for key in ("mean", "deviation", "table", "note")}
                 cell["paper"] = {key: value for key, value in printed.items() if value is not None}
@@ -145,12 +139,10 @@ def _comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
                     # A system without an encoder is compared with each encoder of the other system.
                     for encoder in [run.backbone] if run.backbone else encoders or [""]:
                         sides[run.system][(run.source, encoder, run.seed), test] = value
-        outcome = compare_paired(
-            sides[question.system], sides[question.baseline], lower_is_better=question.metric in LOWER_IS_BETTER
-        )
+        lower = question.metric in LOWER_IS_BETTER
+        outcome = compare_paired(sides[question.system], sides[question.baseline], lower_is_better=lower)
         if outcome is not None:
-            figures = {name: round(value, 4) for name, value in outcome.as_dict().items()}
-            found.append({**question.model_dump(), **figures})
+            found.append({**question.model_dump(), **outcome.rounded()})
     return found
 
 
@@ -165,19 +157,17 @@ def _reliance_comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str,
                 unit = (run.source, run.backbone, run.seed)
                 sides.setdefault(run.system, {})[unit, ""] = audit["reliance"]["value"]
         for (keywords, masking), sides in values.items():
-            outcome = compare_paired(
-                sides.get(question.system, {}), sides.get(question.baseline, {}), lower_is_better=True
-            )
+            system, baseline = (sides.get(name, {}) for name in (question.system, question.baseline))
+            outcome = compare_paired(system, baseline, lower_is_better=True)
             if outcome is not None:
-                figures = {name: round(value, 4) for name, value in outcome.as_dict().items()}
-                found.append({**question.model_dump(), "keywords": keywords, "masking": masking, **figures})
+                of_kind = {"keywords": keywords, "masking": masking}
+                found.append({**question.model_dump(), **of_kind, **outcome.rounded()})
     return found
 
 
 def _setting(plan: Plan, results: dict[str, Any]) -> dict[str, Any]:
     """What a reader has to know about how the figures were made."""
     scale = plan.scale
-    took = {name: record["took"] for name, record in results.items()}
     return {
         "hardware": scale.hardware,
         "models": sorted({Path(run.model).name for run in plan.runs}),
@@ -188,7 +178,7 @@ def _setting(plan: Plan, results: dict[str, Any]) -> dict[str, Any]:
         "stand_ins": {name: stand_in.model_dump() for name, stand_in in scale.stand_ins.items() if _used(plan, name)},
         "settings": scale.settings,
         "notes": scale.notes,
-        "evaluation_seconds": round(sum(took.values())),
+        "evaluation_seconds": round(sum(record["took"] for record in results.values())),
     }
 
 
@@ -199,7 +189,6 @@ def _used(plan: Plan, corpus: str) -> bool:
 
 
 def _analysed(run: Run, result: dict[str, Any]) -> dict[str, Any]:
-    """The result of an analysis without per-document data."""
     kept = {key: value for key, value in result.items() if key not in ("points", "data_sha256")}
     if "keywords" in kept and isinstance(kept["keywords"], list):
         kept["keywords"] = [row["word"] for row in kept["keywords"]]

@@ -25,38 +25,25 @@ _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR
 
 @dataclass(frozen=True)
 class RayOptions:
-    """Where Ray runs and how wide.
+    """Where Ray runs and how wide."""
 
-    Attributes:
-        workers: Pieces of work at a time; ``None`` takes one per core.
-        address: ``HOST:PORT`` of a running cluster; ``None`` reads ``RAY_ADDRESS``, or starts Ray on this machine.
-    """
-
-    workers: int | None = None
-    address: str | None = None
+    workers: int | None = None  # pieces of work at a time; None takes one per core
+    address: str | None = None  # HOST:PORT of a cluster; None reads RAY_ADDRESS, or starts Ray on this machine
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running Ray.
+    """A running Ray, and what each of its workers gets."""
 
-    Attributes:
-        ray: The ``ray`` module.
-        workers: Pieces of work at a time.
-        threads: CPU threads for each worker.
-        num_cpus: CPUs to request from Ray for each worker.
-        num_gpus: GPUs to request from Ray for each worker.
-    """
-
-    ray: Any
+    ray: Any  # the module
     workers: int
     threads: int
-    num_cpus: int
+    num_cpus: int  # to request from Ray
     num_gpus: int = 0
 
     @property
     def resources(self) -> dict[str, int]:
-        """What each worker requests, as options of a Ray task or actor."""
+        """Options of a Ray task or actor."""
         return {"num_cpus": self.num_cpus, "num_gpus": self.num_gpus}
 
 
@@ -81,12 +68,7 @@ class WorkerSetup:
 
 @contextmanager
 def open_cluster(
-    pieces: int,
-    workers: int | None = None,
-    address: str | None = None,
-    *,
-    cores_each: int = 1,
-    gpus: bool = True,
+    pieces: int, workers: int | None = None, address: str | None = None, *, cores_each: int = 1, gpus: bool = True
 ) -> Iterator[Cluster]:
     """Join the cluster at ``address``, or start Ray here and stop it at the end.
 
@@ -95,13 +77,9 @@ def open_cluster(
 
     Args:
         pieces: Number of pieces of work; more workers than that would be idle.
-        workers: Pieces of work at a time; ``None`` takes as many as there are cores for.
+        workers: Pieces of work at a time; ``None`` takes one for every ``cores_each`` cores.
         address: ``HOST:PORT`` or ``auto``; ``None`` reads ``RAY_ADDRESS``, and without it starts Ray here.
-        cores_each: Cores per worker when ``workers`` is not given.
         gpus: Whether the work can use a GPU. If the cluster has any, each worker then gets one of its own.
-
-    Raises:
-        ConfigError: When Ray is not installed, or cannot be reached or started.
     """
     address = address or os.environ.get("RAY_ADDRESS")
     ray = _require_ray()

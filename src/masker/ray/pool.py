@@ -34,30 +34,17 @@ class PoolWorker(Protocol[P_contra, R_co]):
 
 @dataclass(frozen=True)
 class Crew(Generic[P, R]):
-    """Who works, and how to speak of the work.
+    """Who works, and how to speak of the work."""
 
-    Attributes:
-        worker: The class of the workers; each lives in a process of its own.
-        arguments: What a worker is made with.
-        name: What the log calls a piece.
-        preparing: What ``prepare`` does, for the message when no worker survives it: ``opening the model``.
-        give_up: The result of a piece that could not be done, from the piece and a one-line reason.
-    """
-
-    worker: type[PoolWorker[P, R]]
-    arguments: tuple[Any, ...]
-    name: Callable[[P], str]
-    preparing: str
-    give_up: Callable[[P, str], R]
+    worker: type[PoolWorker[P, R]]  # each lives in a process of its own
+    arguments: tuple[Any, ...]  # what a worker is made with
+    name: Callable[[P], str]  # what the log calls a piece
+    preparing: str  # what ``prepare`` does, for the message when no worker survives it: "opening the model"
+    give_up: Callable[[P, str], R]  # the result of a piece that could not be done, from it and a one-line reason
 
 
 def share_out(cluster: Cluster, crew: Crew[P, R], pieces: Iterable[P]) -> Iterator[R]:
     """Yield the result of each piece, in the order in which they are finished.
-
-    Args:
-        cluster: Where to run.
-        crew: The workers.
-        pieces: The work.
 
     Raises:
         MaskerError: What ``prepare`` raised, or that no worker survives it.

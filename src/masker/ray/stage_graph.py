@@ -25,12 +25,10 @@ class StageLike(Protocol):
     """What the graph needs to know of a stage; the rest is between the planner and ``run_stage``."""
 
     @property
-    def id(self) -> str:
-        """Unique in the graph."""
+    def id(self) -> str: ...
 
     @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Ids of the stages that must finish first."""
+    def depends_on(self) -> tuple[str, ...]: ...
 
 
 S = TypeVar("S", bound=StageLike)
@@ -55,10 +53,10 @@ def run_graph(
 
     Args:
         stages: The graph, in order of priority. A dependency that is not among them counts as done.
-        run_stage: Does the work; a top-level function (or a ``partial`` of one) that the workers can import.
+        run_stage: A top-level function (or a ``partial`` of one) that the workers can import.
         workers: Stages at a time; ``None`` takes one for every four cores.
         on_started: Called in this process when nothing keeps Ray from starting a stage.
-        on_finished: Called in this process with a finished stage and its duration in seconds.
+        on_finished: Called in this process, with the duration in seconds.
 
     Raises:
         MaskerError: When a stage failed; by then all stages that do not depend on it are done.

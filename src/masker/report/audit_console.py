@@ -13,7 +13,7 @@ from masker.audit.reliance import RelianceIntervals
 from masker.errors import ConfigError
 from masker.files import write_json, write_text
 from masker.report.audit_page import audit_page, difference_sentence
-from masker.report.console import console
+from masker.report.console import console, figure_table, interval_table
 
 DATA, PAGE = "audit.json", "audit.html"
 #: Keywords shown per class, and the least share of the loss that a shown keyword carries.
@@ -22,11 +22,7 @@ _LEAST = 0.005
 
 
 def check_output_folder(output: str | Path) -> Path:
-    """Check before any work that the output can be written.
-
-    Raises:
-        ConfigError: When it is a file, lies inside one, or is not writable.
-    """
+    """Check before any work that the output can be written."""
     folder = Path(output).expanduser()
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not existing.is_dir():
@@ -65,34 +61,19 @@ def print_audit(found: Audit | AuditComparison, folder: Path) -> None:
 
 
 def _figures_table(audit: Audit) -> Table:
-    table = Table()
-    table.add_column("masked")
-    for heading in ("confidence", "random words", "accuracy", "random words"):
-        table.add_column(heading, justify="right")
-    nothing = audit.whole
-    table.add_row("nothing", _percent(nothing.confidence), "", _percent(nothing.accuracy), "")
-    rows = [(f"{100 * point.share:g} % of the keywords", point.keywords, point.random) for point in audit.curve]
-    for name, keywords, random in (*rows, ("all but the keywords", audit.bare_keywords, audit.bare_random)):
-        table.add_row(
-            name,
-            _percent(keywords.confidence),
-            _percent(random.confidence),
-            _percent(keywords.accuracy),
-            _percent(random.accuracy),
-        )
-    table.add_row("everything", _percent(audit.empty.confidence), "", _percent(audit.empty.accuracy), "")
+    table = figure_table(["masked"], ["confidence", "random words", "accuracy", "random words"])
+    rows = [
+        ("nothing", audit.whole, None),
+        *((f"{100 * point.share:g} % of the keywords", point.keywords, point.random) for point in audit.curve),
+        ("all but the keywords", audit.bare_keywords, audit.bare_random),
+        ("everything", audit.empty, None),
+    ]
+    for name, keywords, random in rows:
+        figures = [getattr(view, kind, None) for kind in ("confidence", "accuracy") for view in (keywords, random)]
+        table.add_row(name, *("" if figure is None else f"{100 * figure:.1f}" for figure in figures))
     return table
 
 
 def _print_reliance(title: str, intervals: RelianceIntervals) -> None:
     console().print(f"\n{title}", soft_wrap=True, markup=False)
-    table = Table()
-    for heading in ("figure", "value", "95 % interval"):
-        table.add_column(heading, justify="left" if heading == "figure" else "right")
-    for name, figure in intervals.to_json().items():
-        table.add_row(name, f"{figure['value']:.3f}", f"{figure['low']:.3f} – {figure['high']:.3f}")
-    console().print(table)
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"
+    console().print(interval_table(intervals.to_json(), 3))

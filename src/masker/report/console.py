@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -13,13 +14,9 @@ from masker.keywords import KeywordSet
 
 #: Headings of the detection figures, in the order of the paper's tables.
 DETECTION_COLUMNS = {
-    "auroc": "AUROC ↑",
-    "eer": "EER ↓",
-    "detection_accuracy": "det. acc. ↑",
-    "tnr_at_tpr80": "TNR@TPR80 ↑",
-    "aupr": "AUPR ↑",
-    "fpr_at_tpr95": "FPR@TPR95 ↓",
-}
+    "auroc": "AUROC ↑", "eer": "EER ↓", "detection_accuracy": "det. acc. ↑", "tnr_at_tpr80": "TNR@TPR80 ↑",
+    "aupr": "AUPR ↑", "fpr_at_tpr95": "FPR@TPR95 ↓",
+}  # fmt: skip
 
 
 def console() -> Console:
@@ -27,6 +24,25 @@ def console() -> Console:
     width = shutil.get_terminal_size().columns
     output = Console(highlight=False)
     return output if output.is_terminal else Console(highlight=False, width=max(width, 120))
+
+
+def figure_table(left: Sequence[str], right: Sequence[str], title: str | None = None) -> Table:
+    """A table without rows; its columns are those aligned left, then those aligned right."""
+    table = Table(title=title)
+    for heading in left:
+        table.add_column(heading)
+    for heading in right:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def interval_table(figures: Mapping[str, Mapping[str, float]], digits: int, title: str | None = None) -> Table:
+    """Figures with their 95 % intervals, one row each."""
+    table = figure_table(["figure"], ["value", "95 % interval"], title)
+    for name, figure in figures.items():
+        value, low, high = (f"{figure[key]:.{digits}f}" for key in ("value", "low", "high"))
+        table.add_row(name, value, f"{low} – {high}")
+    return table
 
 
 def print_training(summary: Any) -> None:
@@ -53,27 +69,17 @@ def print_training(summary: Any) -> None:
 def print_evaluation(report: dict[str, Any]) -> None:
     """Print one table for the test set and one for the out-of-distribution sets."""
     out = console()
-    kind = "regression" if "regression" in report else "classification"
-    table = Table(title=escape(f"{report['test']} ({report['documents']} documents)"))
-    for heading in ("figure", "value", "95 % interval"):
-        table.add_column(heading, justify="left" if heading == "figure" else "right")
-    for name, figure in report[kind].items():
-        table.add_row(name, f"{figure['value']:.4f}", f"{figure['low']:.4f} – {figure['high']:.4f}")
+    rows = dict(report["regression" if "regression" in report else "classification"])
     if "rejected" in report:
-        realised, alarms = report["false_alarms"]["realised"], report["false_alarms"]
-        kept = f"{realised['low']:.4f} – {realised['high']:.4f}"
+        alarms = report["false_alarms"]
         promise = "" if alarms["promised"] is None else f" (promised {alarms['promised']:.3g})"
-        table.add_row(f"rejected as OOD{promise}", f"{realised['value']:.4f}", kept)
-        for name, title in (("confidence", "AURC by confidence"), ("ood_score", "AURC by ood_score")):
-            area = report["selective"][name]["aurc"]
-            table.add_row(title, f"{area['value']:.4f}", f"{area['low']:.4f} – {area['high']:.4f}")
-    out.print(table)
+        rows[f"rejected as OOD{promise}"] = alarms["realised"]
+        rows |= {f"AURC by {name}": report["selective"][name]["aurc"] for name in ("confidence", "ood_score")}
+    out.print(interval_table(rows, 4, escape(f"{report['test']} ({report['documents']} documents)")))
     if not report.get("ood"):
         return
-    detection = Table(title="out-of-distribution detection (%, with 95 % interval)")
-    detection.add_column("OOD set")
-    for heading in ("rows", "rejected", *DETECTION_COLUMNS.values()):
-        detection.add_column(heading, justify="right")
+    title = "out-of-distribution detection (%, with 95 % interval)"
+    detection = figure_table(["OOD set"], ["rows", "rejected", *DETECTION_COLUMNS.values()], title)
     for name, figures in report["ood"].items():
         cells = [_percent(figures[key]) for key in DETECTION_COLUMNS]
         detection.add_row(escape(name), str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
@@ -112,9 +118,8 @@ def _promise(detection: dict[str, Any]) -> str:
 
 
 def _print_trade_off(rows: list[dict[str, Any]]) -> None:
-    table = Table(title="examples detected at each false-alarm rate (%, with 95 % interval)")
-    for heading in ("false alarms", "threshold", "detected", ""):
-        table.add_column(heading, justify="right")
+    title = "examples detected at each false-alarm rate (%, with 95 % interval)"
+    table = figure_table([], ["false alarms", "threshold", "detected", ""], title)
     for row in rows:
         mark = "chosen" if row["chosen"] else ""
         rate, threshold = f"{100 * row['false_alarm_rate']:.3g}", f"{row['threshold']:.4g}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from rich.markup import escape
-from rich.table import Table
 
 from masker.experiments.demo import DemoResult
-from masker.report.console import DETECTION_COLUMNS, console
+from masker.report.console import DETECTION_COLUMNS, console, figure_table
 
 _COLUMNS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80")
 
@@ -21,26 +20,19 @@ def print_demo(result: DemoResult) -> None:
         words = ", ".join(masker.keywords.words)
         out.print(f"[bold]{len(masker.keywords)} keywords[/] the vanilla model attends to most: {escape(words)}\n")
 
-    table = Table(title="20 Newsgroups, 25 % of the classes known (all figures in %)")
-    table.add_column("OOD set")
-    table.add_column("method, score")
-    for heading in ("accuracy ↑", *(DETECTION_COLUMNS[key] for key in _COLUMNS), "rejected"):
-        table.add_column(heading, justify="right")
+    headings = ["accuracy ↑", *(DETECTION_COLUMNS[key] for key in _COLUMNS), "rejected"]
+    title = "20 Newsgroups, 25 % of the classes known (all figures in %)"
+    table = figure_table(["OOD set", "method, score"], headings, title)
     first, *_, last = result.reports
     for name in data.ood:
         for method, report in result.reports.items():
             figures = report["ood"][name]
-            table.add_row(
-                name if method == first else "",
-                method,
-                f"{100 * report['classification']['accuracy']['value']:.1f}",
-                *(f"{100 * figures[key]['value']:.1f}" for key in _COLUMNS),
-                f"{100 * figures['rejected']:.1f}",
-                end_section=method == last,
-            )
+            shares = [report["classification"]["accuracy"]["value"], *(figures[key]["value"] for key in _COLUMNS)]
+            cells = (f"{100 * share:.1f}" for share in (*shares, figures["rejected"]))
+            table.add_row(name if method == first else "", method, *cells, end_section=method == last)
     out.print(table)
-    shares = ", ".join(f"{method} {100 * report['rejected']:.1f} %" for method, report in result.reports.items())
-    out.print(f"rejected of the {len(data.test)} known-class test documents: {shares}\n")
+    rejected = ", ".join(f"{method} {100 * report['rejected']:.1f} %" for method, report in result.reports.items())
+    out.print(f"rejected of the {len(data.test)} known-class test documents: {rejected}\n")
 
     for text, prediction in result.sentences:
         colour, verdict = ("red", "none of my classes") if prediction.is_ood else ("green", prediction.label)

@@ -14,15 +14,10 @@ if TYPE_CHECKING:
     from masker.experiments.reproduce import Outcome
 
 _log = logging.getLogger("masker")
-INSTALL = "pip install 'masker[plots]'"
 
 
 def draw_figure(outcome: Outcome) -> Path | None:
-    """Draw the figure of an analysis into ``figure.png``.
-
-    Returns:
-        The file, or ``None`` if this analysis has no figure or matplotlib is not installed.
-    """
+    """Draw the figure of an analysis into ``figure.png``; ``None`` if it has none or matplotlib is not installed."""
     kind = outcome.plan.recipe.analysis.kind if outcome.plan.recipe.analysis is not None else ""
     if kind not in _DRAW:
         return None
@@ -30,60 +25,58 @@ def draw_figure(outcome: Outcome) -> Path | None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        _log.warning("no figure drawn because matplotlib is not installed; install it with %s", INSTALL)
+        _log.warning("no figure drawn because matplotlib is not installed; install it with pip install 'masker[plots]'")
         return None
-    figure = Figure(layout="constrained")
+    draw, width, height = _DRAW[kind]
+    results = outcome.results.values()
+    figure = Figure(figsize=(width * len(results), height), layout="constrained")
     FigureCanvasAgg(figure)
-    _DRAW[kind](figure, outcome)
+    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
+        draw(axes, content, outcome.summary["systems"][content["system"]])
     path = outcome.folder / "figure.png"
     with atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=150, format="png", metadata={"Software": None})
     return path
 
 
-def _heatmaps(figure: Any, outcome: Outcome) -> None:
-    results = list(outcome.results.values())
-    figure.set_size_inches(5 * len(results), 5)
-    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
-        rates = content["result"]["rates"]
-        sources, targets = list(rates), list(next(iter(rates.values())))
-        matrix = np.array([[rates[source][target] for source in sources] for target in targets])
-        image = axes.imshow(matrix, aspect="auto", cmap="Blues", vmin=0.0)
-        axes.set_xticks(range(len(sources)), sources, rotation=60, ha="right", fontsize=7)
-        axes.set_yticks(range(len(targets)), targets, fontsize=7)
-        axes.set_title(f"keywords of {content['train']}, % of tokens", fontsize=9)
-        figure.colorbar(image, ax=axes, shrink=0.7)
+def _heatmap(axes: Any, content: dict[str, Any], system: str) -> None:
+    rates = content["result"]["rates"]
+    sources, targets = list(rates), list(next(iter(rates.values())))
+    matrix = np.array([[rates[source][target] for source in sources] for target in targets])
+    image = axes.imshow(matrix, aspect="auto", cmap="Blues", vmin=0.0)
+    axes.set_xticks(range(len(sources)), sources, rotation=60, ha="right", fontsize=7)
+    axes.set_yticks(range(len(targets)), targets, fontsize=7)
+    axes.set_title(f"keywords of {content['train']}, % of tokens", fontsize=9)
+    axes.figure.colorbar(image, ax=axes, shrink=0.7)
 
 
-def _planes(figure: Any, outcome: Outcome) -> None:
-    results = list(outcome.results.values())
-    figure.set_size_inches(3.5 * len(results), 3.8)
-    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
-        for (name, points), colour in zip(content["result"]["points"].items(), ("tab:blue", "tab:red"), strict=True):
-            plane = np.array(points)
-            axes.scatter(plane[:, 0], plane[:, 1], s=4, c=colour, label=name, linewidths=0)
-        title = outcome.summary["systems"][content["system"]]
-        axes.set_title(f"{title}, {content['train']}\nsilhouette {content['result']['silhouette']:.3f}", fontsize=9)
-        axes.set_xticks([])
-        axes.set_yticks([])
-        axes.legend(fontsize=7, markerscale=2)
+def _plane(axes: Any, content: dict[str, Any], system: str) -> None:
+    for (name, points), colour in zip(content["result"]["points"].items(), ("tab:blue", "tab:red"), strict=True):
+        plane = np.array(points)
+        axes.scatter(plane[:, 0], plane[:, 1], s=4, c=colour, label=name, linewidths=0)
+    axes.set_title(f"{system}, {content['train']}\nsilhouette {content['result']['silhouette']:.3f}", fontsize=9)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.legend(fontsize=7, markerscale=2)
 
 
-def _bars(figure: Any, outcome: Outcome) -> None:
-    results = list(outcome.results.values())
-    figure.set_size_inches(4 * len(results), 3.5)
-    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
-        system = outcome.summary["systems"][content["system"]]
-        if "words" in content["result"]:
-            test, lists = next(iter(content["result"]["words"].items()))
-            entries, title = lists["mean"], f"{system}: {content['train']} → {test}"
-        else:
-            entries, title = content["result"]["keywords"][:10], f"{system}: {content['train']}"
-        axes.barh(range(len(entries)), [entry["score"] for entry in entries])
-        axes.set_yticks(range(len(entries)), [entry["word"] for entry in entries])
-        axes.invert_yaxis()
-        axes.set_title(title, fontsize=9)
-        axes.tick_params(labelsize=8)
+def _bars(axes: Any, content: dict[str, Any], system: str) -> None:
+    if "words" in content["result"]:
+        test, lists = next(iter(content["result"]["words"].items()))
+        entries, title = lists["mean"], f"{system}: {content['train']} → {test}"
+    else:
+        entries, title = content["result"]["keywords"][:10], f"{system}: {content['train']}"
+    axes.barh(range(len(entries)), [entry["score"] for entry in entries])
+    axes.set_yticks(range(len(entries)), [entry["word"] for entry in entries])
+    axes.invert_yaxis()
+    axes.set_title(title, fontsize=9)
+    axes.tick_params(labelsize=8)
 
 
-_DRAW = {"heatmap": _heatmaps, "tsne": _planes, "attention": _bars, "keywords": _bars}
+#: What draws one result, and its width and height in inches.
+_DRAW = {
+    "heatmap": (_heatmap, 5, 5),
+    "tsne": (_plane, 3.5, 3.8),
+    "attention": (_bars, 4, 3.5),
+    "keywords": (_bars, 4, 3.5),
+}

@@ -52,11 +52,7 @@ improves on vanilla training in that setting, but not reproduce the paper's abso
 
 
 def add_results(output: Path, results: Path = RESULTS) -> list[Path]:
-    """Copy the summaries of an output folder, and their figures, to the committed results.
-
-    Raises:
-        ConfigError: When there is no summary, or one is too large to commit.
-    """
+    """Copy the summaries of an output folder, and their figures, to the committed results."""
     found = sorted(output.glob("*/summary.json"))
     if not found:
         raise ConfigError(f"'{output}' has no summary.json; give the --output folder of 'masker reproduce'")

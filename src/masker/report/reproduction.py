@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from masker.experiments.summary import CELL_KEYS
 from masker.files import write_text
+from masker.report.analysis_tables import analysis_lines
+from masker.report.figures import draw_figure
 from masker.report.markdown import markdown_table
 from masker.report.verdict import verdict
 
@@ -43,8 +45,6 @@ def write_report(outcome: Outcome) -> str:
     text = "\n".join([f"# {outcome.summary['title']}", "", *summary_lines(outcome.summary)]) + "\n"
     write_text(outcome.folder / "table.md", text)
     if "analysis" in outcome.summary:
-        from masker.report.figures import draw_figure
-
         draw_figure(outcome)
     return text
 
@@ -59,8 +59,6 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     """The body of a report: setting, table or analysis, comparisons, notes."""
     lines = [*_setting_lines(summary), *origin_lines(summary), ""]
     if "analysis" in summary:
-        from masker.report.analysis_tables import analysis_lines
-
         return [*lines, *analysis_lines(summary)]
     compared = any("paper" in cell for cell in summary["cells"])
     brackets = "; the paper's figure in brackets" if compared else ""
@@ -78,7 +76,11 @@ def table_lines(summary: dict[str, Any]) -> list[str]:
     rows, columns = list(summary["table"]["rows"]), list(summary["table"]["columns"])
     # A key that distinguishes cells must not be lost because the layout does not name it.
     for key in CELL_KEYS:
-        if key not in (*rows, *columns) and _collide(cells, (*rows, *columns)) and _varies(cells, key):
+        if (
+            key not in (*rows, *columns)
+            and _collide(cells, (*rows, *columns))
+            and len({cell[key] for cell in cells}) > 1
+        ):
             rows.append(key)
     grid: dict[tuple[str, ...], dict[tuple[str, ...], str]] = {}
     for cell in cells:
@@ -177,7 +179,3 @@ def _collide(cells: Sequence[Cell], keys: Sequence[str]) -> bool:
 
 def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
     return (*row[:place], *row[place + 1 :])
-
-
-def _varies(cells: Sequence[Cell], key: str) -> bool:
-    return len({cell[key] for cell in cells}) > 1

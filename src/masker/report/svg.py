@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 COLOURS = ("#b3391f", "#5b7083", "#1f6f8b", "#8a6d1f")
-_FONT = "font-family='system-ui, sans-serif' font-size='12'"
 
 
 def line_chart(x: Sequence[float], lines: Mapping[str, Sequence[float]], *, title: str, x_title: str) -> str:
@@ -14,10 +13,10 @@ def line_chart(x: Sequence[float], lines: Mapping[str, Sequence[float]], *, titl
     width, height, left, top = 380, 230, 44, 28
     right, bottom = width - 14, height - 62
 
-    def place(at: float, value: float) -> str:
-        return f"{left + at * (right - left):.1f},{bottom - value * (bottom - top):.1f}"
+    def place(at: float, value: float) -> tuple[str, str]:
+        return f"{left + at * (right - left):.1f}", f"{bottom - value * (bottom - top):.1f}"
 
-    parts = [_open(width, height, title), f"<text x='{left}' y='16' font-weight='600'>{escape(title)}</text>"]
+    parts = [f"<text x='{left}' y='16' font-weight='600'>{escape(title)}</text>"]
     for value in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = bottom - value * (bottom - top)
         parts.append(f"<line x1='{left}' x2='{right}' y1='{y:.1f}' y2='{y:.1f}' stroke='#e3e3e0'/>")
@@ -31,28 +30,27 @@ def line_chart(x: Sequence[float], lines: Mapping[str, Sequence[float]], *, titl
     for number, (name, values) in enumerate(lines.items()):
         colour = COLOURS[number % len(COLOURS)]
         points = [place(at, value) for at, value in zip(x, values, strict=True)]
-        parts.append(f"<polyline points='{' '.join(points)}' fill='none' stroke='{colour}' stroke-width='2'/>")
-        parts += [
-            f"<circle cx='{point.split(',')[0]}' cy='{point.split(',')[1]}' r='3' fill='{colour}'/>" for point in points
-        ]
+        line = " ".join(f"{across},{down}" for across, down in points)
+        parts.append(f"<polyline points='{line}' fill='none' stroke='{colour}' stroke-width='2'/>")
+        parts += [f"<circle cx='{across}' cy='{down}' r='3' fill='{colour}'/>" for across, down in points]
         at = left + number * 165
         parts.append(f"<rect x='{at}' y='{height - 16}' width='12' height='4' fill='{colour}'/>")
         parts.append(f"<text x='{at + 18}' y='{height - 10}'>{escape(name)}</text>")
-    return "".join([*parts, "</svg>"])
+    return _svg(width, height, title, parts)
 
 
 def bar_chart(bars: Mapping[str, float], *, title: str) -> str:
     """Horizontal bars between 0 and 1, each labelled with its name and percentage."""
     width, left, row = 560, 220, 24
     height = row * len(bars) + 8
-    parts = [_open(width, height, title)]
+    parts = []
     for number, (name, value) in enumerate(bars.items()):
         y = 4 + number * row
         length = max(0.0, min(1.0, value)) * (width - left - 60)
         parts.append(f"<text x='{left - 8}' y='{y + 15}' text-anchor='end'>{escape(name)}</text>")
         parts.append(f"<rect x='{left}' y='{y + 4}' width='{length:.1f}' height='14' fill='{COLOURS[number % 2]}'/>")
         parts.append(f"<text x='{left + length + 6:.1f}' y='{y + 15}' fill='#444'>{100 * value:.1f}</text>")
-    return "".join([*parts, "</svg>"])
+    return _svg(width, height, title, parts)
 
 
 def interval_chart(rows: Mapping[str, tuple[float, float, float]], *, title: str, low: float, high: float) -> str:
@@ -63,7 +61,7 @@ def interval_chart(rows: Mapping[str, tuple[float, float, float]], *, title: str
     def at(value: float) -> float:
         return left + (min(max(value, low), high) - low) / (high - low) * (width - left - 70)
 
-    parts = [_open(width, height, title)]
+    parts = []
     for mark in (low, (low + high) / 2, high):
         x = at(mark)
         parts.append(f"<line x1='{x:.1f}' x2='{x:.1f}' y1='4' y2='{height - 20}' stroke='#e3e3e0'/>")
@@ -77,7 +75,7 @@ def interval_chart(rows: Mapping[str, tuple[float, float, float]], *, title: str
         )
         parts.append(f"<circle cx='{at(value):.1f}' cy='{y}' r='5' fill='{colour}'/>")
         parts.append(f"<text x='{width - 60}' y='{y + 4}' font-weight='600'>{value:.2f}</text>")
-    return "".join([*parts, "</svg>"])
+    return _svg(width, height, title, parts)
 
 
 def heat_map(cells: Mapping[str, Mapping[str, float]], *, title: str) -> str:
@@ -89,7 +87,7 @@ def heat_map(cells: Mapping[str, Mapping[str, float]], *, title: str) -> str:
     size, high = 54, 24
     highest = max((value for column in cells.values() for value in column.values()), default=0.0) or 1.0
     width, height = left + size * len(columns) + 90, top + high * len(rows) + 8
-    parts = [_open(width, height, title)]
+    parts = []
     for place, name in enumerate(columns):
         x = left + place * size + size / 2
         shown = escape(_short(name, 28))
@@ -105,14 +103,14 @@ def heat_map(cells: Mapping[str, Mapping[str, float]], *, title: str) -> str:
                 f"<rect x='{x}' y='{y}' width='{size - 2}' height='{high - 2}' fill='{_shade(value / highest)}'/>"
                 f"<text x='{x + size / 2 - 1}' y='{y + 15}' text-anchor='middle' fill='{ink}'>{value:.2f}</text>"
             )
-    return "".join([*parts, "</svg>"])
+    return _svg(width, height, title, parts)
 
 
-def _open(width: float, height: float, title: str) -> str:
-    return (
-        f"<svg viewBox='0 0 {width:g} {height:g}' width='{width:g}' height='{height:g}' role='img' "
-        f"aria-label='{escape(title)}' {_FONT} xmlns='http://www.w3.org/2000/svg'>"
-    )
+def _svg(width: float, height: float, title: str, parts: list[str]) -> str:
+    size = f"viewBox='0 0 {width:g} {height:g}' width='{width:g}' height='{height:g}'"
+    font = "font-family='system-ui, sans-serif' font-size='12'"
+    start = f"<svg {size} role='img' aria-label='{escape(title)}' {font} xmlns='http://www.w3.org/2000/svg'>"
+    return "".join([start, *parts, "</svg>"])
 
 
 def _short(name: str, most: int) -> str:
