@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import training_options, write_jsonl
+from tests.cli.command_line import Done, training_options, write_jsonl
 from tests.conftest import make_corpus
 
 PLUGIN = '''
@@ -110,9 +110,25 @@ def data(tmp_path_factory) -> Path:
 
 
 def masker(plugin: Path | None, *words: object) -> subprocess.CompletedProcess[str]:
+    return python(plugin, "-m", "masker", *map(str, words))
+
+
+def python(plugin: Path | None, *words: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join(filter(None, [str(plugin or ""), os.environ.get("PYTHONPATH", "")]))
-    command = [sys.executable, "-m", "masker", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path})
+    environment, root = {**os.environ, "PYTHONPATH": path}, Path(__file__).parents[2]
+    command = [sys.executable, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=root)
+
+
+def masker_commands(plugin: Path, *commands: list[object]) -> list[Done]:
+    """Several commands in one process, because starting one takes seconds."""
+    code = (
+        "import json, sys; from dataclasses import asdict; from tests.cli.command_line import run; "
+        "print(json.dumps([asdict(run(*words)) for words in json.loads(sys.argv[1])]))"
+    )
+    done = python(plugin, "-c", code, json.dumps(commands, default=str))
+    assert done.returncode == 0, done.stderr
+    return [Done(**result) for result in json.loads(done.stdout.splitlines()[-1])]
 
 
 @pytest.mark.parametrize("score", ["margin", "box"])
@@ -128,18 +144,21 @@ def test_train_save_load_predict_and_evaluate_with_them(plugin, data, tiny_backb
     assert (manifest["score"], manifest["settings"]["training"]["method"]) == (score, "rare-masker")
     assert manifest["settings"]["model"]["head"] == "multi-class"
 
-    done = masker(plugin, "predict", model, data / "ood.jsonl")
-    assert done.returncode == 0, done.stderr
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    predicted, evaluated, calibrated = masker_commands(
+        plugin,
+        ["predict", model, data / "ood.jsonl"],
+        ["evaluate", model, data / "test.jsonl", "--ood", data / "ood.jsonl", "--json"],
+        ["calibrate", model, data / "test.jsonl", "--score", "margin", "--output", tmp_path / "other"],
+    )
+    assert predicted.returncode == 0, predicted.stderr
+    rows = [json.loads(line) for line in predicted.stdout.splitlines()]
     assert len(rows) == 3 and all(row["ood_score"] is not None for row in rows)
 
-    done = masker(plugin, "evaluate", model, data / "test.jsonl", "--ood", data / "ood.jsonl", "--json")
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    assert evaluated.returncode == 0, evaluated.stderr
+    report = json.loads(evaluated.stdout)
     assert report["score"] == score and 0 <= report["ood"]["ood"]["auroc"]["value"] <= 1
 
-    done = masker(plugin, "calibrate", model, data / "test.jsonl", "--score", "margin", "--output", tmp_path / "other")
-    assert done.returncode == 0, done.stderr
+    assert calibrated.returncode == 0, calibrated.stderr
     assert json.loads((tmp_path / "other" / "masker.json").read_text())["score"] == "margin"
 
 
