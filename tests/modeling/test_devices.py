@@ -60,6 +60,9 @@ def test_the_cpu_is_asked_even_where_there_is_a_gpu(avx512, amx, fast, monkeypat
     capability(monkeypatch, 9)
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    assert has_fast_bf16(CPU) is False, "torch was told to leave AVX-512 out"
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
     assert has_fast_bf16(CPU) is fast
     assert training_precision("auto", CPU) == ("bf16" if fast else "fp32")
     assert reads_bf16("auto", CPU) is fast
