@@ -6,6 +6,9 @@ STAMP := $(VENV)/.installed
 # A processor with AVX2 alone, as far as software can pretend: PyTorch and oneDNN leave newer instructions out. ONNX Runtime
 # reads the processor itself and has no switch for it, so int8 without 8-bit dot products (VNNI) needs real hardware.
 AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
+# Test processes; a file of tests stays in one of them, so that its fixtures are made once.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
@@ -27,19 +30,19 @@ demo: $(STAMP)  ## train vanilla and MASKER on 20 Newsgroups, compare, classify 
 	$(BIN)/masker demo
 
 test: $(STAMP)  ## the test suite, without the slow ones
-	$(BIN)/python -m ruff check src tests benchmarks
+	$(BIN)/python -m ruff check src tests benchmarks tools
 	$(BIN)/python -m mypy
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-avx2: $(STAMP)  ## the test suite as on a processor without AVX-512; part of the release checklist
-	$(AVX2) $(BIN)/python -m pytest
+	$(AVX2) $(PYTEST)
 
 test-slow: $(STAMP)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
 
 lint: $(STAMP)  ## style
-	$(BIN)/python -m ruff check src tests benchmarks
-	$(BIN)/python -m ruff format --check src tests benchmarks
+	$(BIN)/python -m ruff check src tests benchmarks tools
+	$(BIN)/python -m ruff format --check src tests benchmarks tools
 
 type: $(STAMP)  ## strict types of the package
 	$(BIN)/python -m mypy
