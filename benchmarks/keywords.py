@@ -12,7 +12,7 @@ from benchmarks.reference import slow_attention_keywords
 from benchmarks.setting import Setting, settings_for
 from masker.documents.encoding import encode
 from masker.inference.torch_backend import TorchBackend
-from masker.keywords.frequency import FREQUENCY
+from masker.keywords.frequency import FrequencyScheme
 from masker.keywords.scheme import Evidence
 from masker.modeling.backbone import load_backbone
 from masker.modeling.devices import reads_bf16
@@ -53,7 +53,7 @@ def run(setting: Setting, rounds: int) -> list[Row]:
     def frequency() -> float:
         encoded = encode(tokenizer, texts, None, 512, labels=many)
         counts = content_token_counts(tokenizer, encoded, many, len(setting.classes))
-        FREQUENCY.scores(Evidence(lambda: counts))
+        FrequencyScheme().scores(Evidence(lambda: counts))
         return len(texts)
 
     def sklearn() -> float:
