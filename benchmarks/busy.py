@@ -69,7 +69,6 @@ def step_on_request() -> None:
     from masker.modeling.backbone import load_backbone
     from masker.modeling.devices import reads_bf16
     from masker.training.fast_dropout import fast_dropout_in
-    from masker.training.heap import kept_heap
 
     classifier = load_backbone(build_settings({}).model, ["a", "b", "c"]).classifier.train()
     optimizer = torch.optim.AdamW(classifier.parameters(), lr=1e-5)
@@ -83,7 +82,7 @@ def step_on_request() -> None:
         optimizer.step()
         optimizer.zero_grad()
 
-    with fast_dropout_in(classifier), kept_heap():
+    with fast_dropout_in(classifier):
         step()
         for _ in sys.stdin:
             start = time.perf_counter()

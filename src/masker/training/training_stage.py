@@ -26,7 +26,6 @@ from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.training.fast_dropout import fast_dropout_in
-from masker.training.heap import kept_heap
 from masker.training.resume import checkpoint_step, last_complete_checkpoint
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
@@ -89,7 +88,7 @@ def train_stage(
         if start is not None:
             _log.info("resuming %s from %s", stage.name, start)
         _seed_dropout(settings)
-        with fast_dropout_in(network.classifier), kept_heap():
+        with fast_dropout_in(network.classifier):
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
         distributed.barrier()  # some may still be reading the best checkpoint
         distributed.first_only(lambda: _close_stage(folder, network))
