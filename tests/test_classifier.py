@@ -198,3 +198,9 @@ def test_own_keywords_from_a_file(tiny, tmp_path):
     words.write_text("rocket\nbread\ngoal\n")
     model = tiny(keywords=str(words), epochs=1).fit(*make_corpus(45))
     assert model.keywords_.words == ["rocket", "bread", "goal"]
+
+
+def test_an_opened_classifier_keeps_the_device_and_takes_score_and_rate_by_place(fitted, tmp_path):
+    opened = MaskerClassifier.load(fitted.save(tmp_path / "model"), "torch", "energy", 0.2, device="cpu")
+    assert (opened.detection_["score"], opened.detection_["false_alarm_rate"]) == ("energy", 0.2)
+    assert opened.get_params()["device"] == "cpu" and not opened.is_regression

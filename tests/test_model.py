@@ -155,7 +155,7 @@ def test_progress_counts_every_text(masker):
 def test_a_regression_predicts_numbers_and_rejects_nothing(regression):
     rows = regression.predict(TEXTS[:2])
     assert all(isinstance(row.label, float) and row.is_ood is None and row.confidence is None for row in rows)
-    assert regression.detection_report() is None
+    assert regression.describe_detector() is None
     for call, what in (
         (lambda: regression.judge(TEXTS), "this"),
         (lambda: regression.adjusted(score="energy"), "another score or false-alarm rate"),

@@ -21,10 +21,7 @@ from masker.errors import DataError, MaskerError
 from masker.inference.batching import Advance
 from masker.keywords import KeywordSet
 from masker.labels import label_type_of, plain_label
-from masker.model import Model
-
-#: Texts predicted together from a stream: enough to sort by length, little memory.
-STREAM_CHUNK = 2048
+from masker.model import STREAM_CHUNK, Model
 
 #: Settings that have a parameter of their own.
 _PARAMETERS: dict[str, dict[str, str]] = {
@@ -93,9 +90,10 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
 
     @classmethod
-    def of(cls, model: Model) -> MaskerClassifier:
+    def of(cls, model: Model, device: str = "auto") -> MaskerClassifier:
         """A fitted classifier around a model, with parameters that say the same as its settings."""
         self = cls.from_settings(model.settings)
+        self.device = device
         self._model = model
         return self
 
@@ -157,16 +155,16 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
         """(N, C) calibrated probabilities; those of a 1-vs-rest head need not sum to 1."""
-        return self.model_.rejecting("predict_proba").probabilities(self.doc_logits(texts))
+        return self.model_.require_detector("predict_proba").probabilities(self.doc_logits(texts))
 
     def ood_score(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
         """(N,) scores, higher = more out-of-distribution."""
-        self.model_.rejecting("ood_score")
+        self.model_.require_detector("ood_score")
         return self.model_.judge(texts).scores
 
     def is_ood(self, texts: Sequence[Text]) -> npt.NDArray[np.bool_]:
         """(N,) whether each text is none of the classes."""
-        self.model_.rejecting("is_ood")
+        self.model_.require_detector("is_ood")
         return self.model_.judge(texts).rejected
 
     def predict_texts(self, texts: Sequence[Text], advance: Advance | None = None) -> list[Prediction]:
@@ -179,9 +177,16 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         while chunk := list(islice(stream, STREAM_CHUNK)):
             yield from self.predict_texts(chunk)
 
-    def evaluate(self, test: Documents, ood: dict[str, Documents] | None = None, **options: Any) -> dict[str, Any]:
+    def evaluate(
+        self,
+        test: Documents,
+        ood: dict[str, Documents] | None = None,
+        *,
+        resamples: int = 1000,
+        advance: Advance | None = None,
+    ) -> dict[str, Any]:
         """Measure the classifier; see :meth:`masker.model.Model.evaluate`."""
-        return self.model_.evaluate(test, ood, **options)
+        return self.model_.evaluate(test, ood, resamples=resamples, advance=advance)
 
     # Calibration ----------------------------------------------------------------------------------------------------
 
@@ -190,25 +195,36 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         texts: Sequence[Text],
         labels: Sequence[Any] | None = None,
         *,
+        score: str | None = None,
         false_alarm_rate: float | None = None,
+        class_conditional: bool | None = None,
         ood_examples: Sequence[Text] | None = None,
-        **changes: Any,
+        statistics: tuple[Sequence[Text], Sequence[Any]] | None = None,
     ) -> dict[str, Any]:
         """Calibrate rejection and confidence on new in-distribution texts, without training.
 
         Args:
             texts: Texts that the model was not trained on.
             labels: Their classes; without them the confidence stays unchanged.
+            score: Another score; ``auto`` is chosen anew.
             false_alarm_rate: Share of in-distribution texts that may be rejected; an upper limit with ``ood_examples``.
+            class_conditional: Keep the rate within each predicted class.
             ood_examples: Out-of-distribution texts to set the rate by.
-            changes: ``score``, ``class_conditional``, ``statistics``; see :meth:`masker.model.Model.calibrate`.
+            statistics: Labelled training texts, for a score that the model has no statistics for.
 
         Returns:
             A JSON-ready report.
         """
         if labels is not None:
             _check_lengths(texts, labels)
-        self._model = self.model_.calibrate(texts, labels, false_alarm_rate=false_alarm_rate, **changes)
+        self._model = self.model_.calibrate(
+            texts,
+            labels,
+            score=score,
+            false_alarm_rate=false_alarm_rate,
+            class_conditional=class_conditional,
+            statistics=statistics,
+        )
         rows = None if ood_examples is None else self.set_operating_point(ood_examples, false_alarm_rate)
         return {"documents": len(texts), "threshold": self.threshold_, **(self.detection_ or {}), "trade_off": rows}
 
@@ -228,9 +244,16 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_.save_detector(path)
 
     @classmethod
-    def load(cls, path: str | Path, backend: str | None = None, **options: Any) -> MaskerClassifier:
+    def load(
+        cls,
+        path: str | Path,
+        backend: str | None = None,
+        score: str | None = None,
+        false_alarm_rate: float | None = None,
+        device: str = "auto",
+    ) -> MaskerClassifier:
         """Open a model folder; see :meth:`masker.model.Model.open`."""
-        return cls.of(Model.open(path, backend, **options))
+        return cls.of(Model.open(path, backend, device, score, false_alarm_rate), device)
 
     # What fitting found ---------------------------------------------------------------------------------------------
 
@@ -244,6 +267,11 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "_model"):
             raise MaskerError("this classifier is not trained yet; call fit(texts, labels) or MaskerClassifier.load")
         return self._model
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the model predicts numbers instead of classes."""
+        return self.model_.is_regression
 
     @property
     def keywords_(self) -> KeywordSet | None:
@@ -263,7 +291,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def detection_(self) -> dict[str, Any] | None:
         """Score, false-alarm rate, temperature and the evidence for them, JSON-ready; ``None`` for a regression."""
-        return self.model_.detection_report()
+        return self.model_.describe_detector()
 
     @property
     def threshold_(self) -> float | None:
@@ -273,7 +301,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @threshold_.setter
     def threshold_(self, threshold: float) -> None:
-        detector = self.model_.rejecting("threshold_")
+        detector = self.model_.require_detector("threshold_")
         calibration = detector.calibration.with_threshold(threshold)
         self._model = self.model_.with_detector(replace(detector, calibration=calibration))
 

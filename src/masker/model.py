@@ -24,7 +24,7 @@ from masker.detection.detector import Detector, Judgement
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.fitting import DetectorFitter
 from masker.detection.prediction import Prediction, predictions_of
-from masker.detection.recalibration import choosing_split, recalibrated_settings
+from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
 from masker.detection.trade_off import best_rate, trade_off
 from masker.documents import Documents, check_classes
 from masker.documents.encoding import Encoded, encode
@@ -34,15 +34,19 @@ from masker.inference.backend import Backend, open_backend
 from masker.inference.batching import Advance
 from masker.inference.linear_backend import LINEAR_TENSORS, open_linear_backend
 from masker.inference.outputs import Outputs
+from masker.inference.torch_backend import TOKEN_HEAD
 from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
-from masker.labels import LABEL_TYPES, class_indices, class_name
+from masker.labels import LABEL_TYPES, class_indices
 from masker.modeling.backbone import load_tokenizer
 from masker.modeling.model_folder import ModelFolder, load_manifest, save_folder, update_folder
 from masker.provenance import provenance
 from masker.registry import METHODS
 from masker.training.run import TrainingRun
 from masker.training.work_folder import work_folder
+
+#: Texts predicted together from a stream: enough to sort by length, little memory.
+STREAM_CHUNK = 2048
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ class Model:
         """Whether it predicts numbers instead of classes."""
         return self.settings.model.head == "regression"
 
-    def rejecting(self, purpose: str = "this") -> Detector:
+    def require_detector(self, purpose: str = "this") -> Detector:
         """The detector.
 
         Raises:
@@ -216,7 +220,7 @@ class Model:
 
     def judge(self, texts: Sequence[Text], advance: Advance | None = None) -> Judgement:
         """Probabilities, scores, p-values and decisions, in one pass."""
-        detector = self.rejecting()
+        detector = self.require_detector()
         return detector.judge(self.outputs(texts, advance, detector.score.features))
 
     @property
@@ -254,7 +258,9 @@ class Model:
         else:
             foreign = {name: self.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()}
             judged, labels = self.judge(texts_of(test), advance), [str(label) for label in test.labels]
-            figures = evaluate_classification(self.rejecting(), self.classes, judged, labels, foreign, resampling)
+            figures = evaluate_classification(
+                self.require_detector(), self.classes, judged, labels, foreign, resampling
+            )
         origin = provenance(seed=resampling.seed, data_sha256=test.fingerprint(), trained=self.provenance)
         return {"test": test.name, "documents": len(test), **figures, "provenance": origin}
 
@@ -269,12 +275,9 @@ class Model:
     ) -> Model:
         """The same model with another score or decision rule, calibrated on the same held-out documents.
 
-        ``None`` keeps what the model has.
-
-        Raises:
-            ConfigError: When the model does not have that score, or a value is out of range.
+        ``None`` keeps what the model has; a score that it does not have is a ConfigError.
         """
-        detector = self.rejecting("another score or false-alarm rate")
+        detector = self.require_detector("another score or false-alarm rate")
         changed, detection = detector.adjusted(
             self.settings, score=score, false_alarm_rate=false_alarm_rate, class_conditional=class_conditional
         )
@@ -305,24 +308,23 @@ class Model:
             DataError: When there are too few texts, or a label is not one of the model's classes.
             ModelError: When the score needs statistics that the model does not have.
         """
-        detector = self.rejecting("calibrate")
+        detector = self.require_detector("calibrate")
         settings = recalibrated_settings(self.settings, detector.score.name, score, false_alarm_rate, class_conditional)
         own = METHODS.get(settings.training.method).own_score is not None
-        if own and statistics is not None:
-            raise ConfigError(f"statistics: method {settings.training.method} has a score of its own; leave them out")
+        if statistics is not None:
+            check_statistics(statistics[1], self.classes, settings)
         if not len(texts):
             raise DataError("calibrate: there is no text; give held-out texts of the model's classes")
         known = None if statistics is None else self.encode_labelled(*statistics)
-        if statistics is not None and {class_name(label) for label in statistics[1]} != set(self.classes):
-            raise DataError("statistics: every class of the model needs at least one text; some have none")
-        held_out = self.encode(texts) if labels is None else self.encode_labelled(texts, labels)
         choosing = None
         if not own and settings.detection.score == "auto" and (score == "auto" or statistics is not None):
-            rows = choosing_split(labels, len(texts), settings)
+            parts = choosing_split(labels, len(texts), settings)
             choosing, held_out = (
-                self.encode_labelled([texts[row] for row in part], [(labels or [])[row] for row in part])
-                for part in rows
+                self.encode_labelled([texts[row] for row in rows], [(labels or [])[row] for row in rows])
+                for rows in parts
             )
+        else:
+            held_out = self.encode(texts) if labels is None else self.encode_labelled(texts, labels)
         fitter = DetectorFitter(self.backend, self.tokenizer, self.keywords, settings)
         return self.with_detector(fitter.recalibrate(detector, held_out, choosing, known), settings)
 
@@ -338,19 +340,19 @@ class Model:
         Returns:
             The model, and what other rates would cost and catch (:mod:`masker.detection.trade_off`).
         """
-        detector = self.rejecting("ood_examples")
+        detector = self.require_detector("ood_examples")
         if not len(ood_texts):
             raise DataError("ood_examples: there is no text; give at least one")
         judged, held_out = self.judge(ood_texts), len(detector.calibration.scores)
 
         def rule_at(rate: float) -> Calibration:
-            return self.adjusted(false_alarm_rate=rate).rejecting().calibration
+            return self.adjusted(false_alarm_rate=rate).require_detector().calibration
 
         rate = best_rate(rule_at, held_out, judged.scores, judged.predicted, highest)
         rows = trade_off(rule_at, held_out, judged.scores, judged.predicted, rate)
         return self.adjusted(false_alarm_rate=rate), rows
 
-    def detection_report(self) -> dict[str, Any] | None:
+    def describe_detector(self) -> dict[str, Any] | None:
         """Score, false-alarm rate, temperature and the evidence for them, JSON-ready; ``None`` for a regression."""
         if self.detector is None:
             return None
@@ -376,7 +378,7 @@ class Model:
         """Write the detector into the model folder this model was opened from; the network's files stay."""
         stored = load_manifest(folder).tensors
         # A linear classifier is stored in the same file as the detector, and so is the token head.
-        kept = {name: tensor for name, tensor in stored.items() if name.startswith((*LINEAR_TENSORS, "token_head."))}
+        kept = {name: tensor for name, tensor in stored.items() if name.startswith((*LINEAR_TENSORS, TOKEN_HEAD))}
         return update_folder(folder, self._content(kept))
 
     def _content(self, network: dict[str, torch.Tensor]) -> ModelFolder:

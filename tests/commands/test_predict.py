@@ -9,7 +9,7 @@ import pytest
 
 from masker import ConfigError, DataError, Model
 from masker.commands import predict as module
-from masker.commands.predict import open_for, predict, predict_source
+from masker.commands.predict import open_with_options, predict, predict_source
 from masker.commands.predict_options import PredictOptions
 from masker.config import DataSettings
 from masker.detection.prediction import Prediction
@@ -53,7 +53,7 @@ def test_one_line_a_row(rows, tmp_path):
 
 
 def test_chunks_bound_the_memory_and_keep_the_order(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(module, "STREAM_CHUNK", 3)
     model, done = FakeModel(), []
     _, text = predicted(model, rows, tmp_path, advance=done.append, with_text=True)
     assert [len(chunk) for chunk in model.chunks] == [3, 1] and done == [3, 1]
@@ -64,7 +64,7 @@ def test_chunks_bound_the_memory_and_keep_the_order(rows, tmp_path, monkeypatch)
 
 
 def test_csv_has_a_header_once(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(module, "STREAM_CHUNK", 3)
     _, text = predicted(FakeModel(), rows, tmp_path, form="csv", with_text=True)
     lines = list(csv.reader(text.splitlines()))
     assert lines[0] == ["text", "label", "confidence", "p_value", "ood_score", "is_ood"] and len(lines) == 5
@@ -109,7 +109,7 @@ def test_an_error_leaves_no_half_a_file(tmp_path):
 
 
 def test_the_output_is_checked_before_the_model_is_opened(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "open_for", lambda *args: pytest.fail("opened"))
+    monkeypatch.setattr(module, "open_with_options", lambda *args: pytest.fail("opened"))
     with pytest.raises(ConfigError, match="is a folder; name a file in it"):
         predict("model", rows, DataSettings(), PredictOptions(), output=str(tmp_path))
 
@@ -123,10 +123,10 @@ def test_options_reach_the_model(monkeypatch):
 
     monkeypatch.setattr(Model, "open", opened)
     options = PredictOptions(backend="torch-bf16", device="cuda:1", score="energy", false_alarm_rate=0.1)
-    open_for("folder", options)
+    open_with_options("folder", options)
     assert asked == [("folder", "torch-bf16", "cuda:1", "energy", 0.1)]
     with pytest.raises(ConfigError, match="leave --reject out"):
-        open_for("folder", PredictOptions(reject=True))
+        open_with_options("folder", PredictOptions(reject=True))
 
 
 def test_a_whole_file(shard_model, tmp_path):

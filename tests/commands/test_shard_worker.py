@@ -58,8 +58,8 @@ def test_a_model_is_opened_once(shard_model, shard_folder, tmp_path, monkeypatch
     from masker.commands import shard_worker as module
 
     opened = []
-    load = module.open_for
-    monkeypatch.setattr(module, "open_for", lambda *arguments: (opened.append(1), load(*arguments))[1])
+    load = module.open_with_options
+    monkeypatch.setattr(module, "open_with_options", lambda *arguments: (opened.append(1), load(*arguments))[1])
     worker = ShardWorker(job_of(shard_model, tmp_path / "out"))
     worker.prepare()
     for name in ("a.parquet", "b.jsonl"):

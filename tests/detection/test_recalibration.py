@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 
 from masker.config import build_settings
-from masker.detection.recalibration import choosing_split, recalibrated_settings
+from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
 from masker.errors import ConfigError, DataError, ModelError
 
 SETTINGS = build_settings({"training": {"method": "vanilla"}, "detection": {"false_alarm_rate": 0.1}})
 LABELS = ["a", "b"] * 40
+
+
+def test_statistics_need_every_class_and_a_score_that_learns_from_them():
+    check_statistics(["a", "b", "a"], ["a", "b"], SETTINGS)
+    with pytest.raises(DataError, match="every class of the model needs at least one text"):
+        check_statistics(["a", "a"], ["a", "b"], SETTINGS)
+    with pytest.raises(ConfigError, match="method openmax has a score of its own"):
+        check_statistics(["a", "b"], ["a", "b"], build_settings({"training": {"method": "openmax"}}))
 
 
 class TestSettings:

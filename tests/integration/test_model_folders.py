@@ -23,7 +23,7 @@ def test_an_earlier_folder_predicts_the_same(name):
     for row, now in zip(expected, found, strict=True):
         assert now["label"] == row["label"] and now["is_ood"] == row["is_ood"]
         for figure in ("confidence", "p_value", "ood_score"):
-            assert now[figure] == pytest.approx(row[figure], rel=1e-3, abs=1e-4), (row["text"], figure)
+            assert now[figure] == pytest.approx(row[figure], rel=1e-5), (row["text"], figure)
 
 
 def test_an_earlier_folder_is_calibrated_and_saved_again(tmp_path):

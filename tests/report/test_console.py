@@ -35,7 +35,7 @@ def summary(**changes):
     keywords = KeywordSet("attention", tuple(Keyword(word, (n,), 1.0) for n, word in enumerate(["moon", "[soup]"])), 9)
     detector = SimpleNamespace(calibration=SimpleNamespace(threshold=1.25))
     model = SimpleNamespace(
-        validation={"accuracy": 0.87654}, keywords=keywords, detector=detector, detection_report=lambda: DETECTION
+        validation={"accuracy": 0.87654}, keywords=keywords, detector=detector, describe_detector=lambda: DETECTION
     )
     fields = {"model": model, "documents": 60, "seconds": 12.4, "skipped": 0, "trade_off": None}
     return SimpleNamespace(**{**fields, "folder": "models/[new]", **changes})

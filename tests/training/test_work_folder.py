@@ -72,6 +72,16 @@ def test_another_run_does_not(documents, tiny_settings, tmp_path, what):
     assert not (tmp_path / ".work.lock").exists()
 
 
+def test_a_run_of_others_that_has_not_trained_yet_stays_too(documents, tiny_settings, tmp_path):
+    """It has chosen its keywords, which may have taken a vanilla stage elsewhere."""
+    work = tmp_path / "work"
+    with work_folder(work, documents, tiny_settings()):
+        (work / "keywords.json").write_text("{}")
+    with pytest.raises(ConfigError, match=OTHER), work_folder(work, documents, tiny_settings(training={"seed": 1})):
+        pytest.fail("entered")
+    assert (work / "keywords.json").exists()
+
+
 def test_restart_discards_another_run(documents, tiny_settings, tmp_path):
     work = tmp_path / "work"
     leave_unfinished(work, documents, tiny_settings())

@@ -70,7 +70,7 @@ def calibrate(
         "data": documents.name,
         "labelled": documents.labels is not None,
         "documents": len(documents),
-        "threshold": model.rejecting().calibration.threshold,
-        **(model.detection_report() or {}),
+        "threshold": model.require_detector().calibration.threshold,
+        **(model.describe_detector() or {}),
         "trade_off": rows,
     }

@@ -16,11 +16,8 @@ from masker.config import DataSettings
 from masker.documents import Row, stream_rows
 from masker.errors import ConfigError, NoRowsError
 from masker.files import atomic_writer
-from masker.model import Model
+from masker.model import STREAM_CHUNK, Model
 from masker.progress import progress_bar
-
-#: Rows predicted together: enough to sort by length, little memory.
-CHUNK_ROWS = 2048
 
 
 def predict(folder: str, data: str, settings: DataSettings, options: PredictOptions, output: str | None = None) -> int:
@@ -30,12 +27,12 @@ def predict(folder: str, data: str, settings: DataSettings, options: PredictOpti
     """
     if output is not None and Path(output).expanduser().is_dir():
         raise ConfigError(f"--output '{output}' is a folder; name a file in it, or add --engine for one file per input")
-    model = open_for(folder, options)
+    model = open_with_options(folder, options)
     with progress_bar(None, "predict", "doc") as bar:
         return predict_source(model, data, settings, options, output=output, advance=bar.update)
 
 
-def open_for(folder: str, options: PredictOptions) -> Model:
+def open_with_options(folder: str, options: PredictOptions) -> Model:
     """Open a model as the options say.
 
     Raises:
@@ -67,7 +64,7 @@ def predict_source(
     written = 0
     with _open_output(output) as sink:
         write = _writer(sink, options)
-        while chunk := list(islice(rows, CHUNK_ROWS)):
+        while chunk := list(islice(rows, STREAM_CHUNK)):
             texts = [row.text if row.pair is None else (row.text, row.pair) for row in chunk]
             for row, prediction in zip(chunk, model.predict(texts, advance), strict=True):
                 write(row, prediction.as_dict(reject=options.reject))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from masker.commands.predict import open_for, predict_source
+from masker.commands.predict import open_with_options, predict_source
 from masker.commands.predict_options import PredictOptions
 from masker.commands.shard_files import Shard, finished_rows, forget_origin, write_origin
 from masker.config import DataSettings
@@ -103,7 +103,7 @@ class ShardWorker:
         if self._model is None:
             if self.threads is not None:
                 limit_threads(self.threads)
-            model = open_for(self.job.model, self.job.options)
+            model = open_with_options(self.job.model, self.job.options)
             # Another machine may have a different folder at the same path.
             if self.threads is not None and folder_sha256(self.job.model) != self.job.model_sha256:
                 raise ModelError(f"'{self.job.model}' is not the same model on all machines; put it on shared storage")

@@ -68,7 +68,7 @@ class DetectorFitter:
         if name == AUTO and len(labels) < MIN_DOCUMENTS_TO_CHOOSE:
             _log.info("%d held-out documents are too few to choose a score: using max-prob", len(labels))
             name = "max-prob"
-        kinds = read_features(name)
+        kinds = features_of_score(name)
         if is_learnt(name):
             basis = ScoreBasis(learnt=self._learn(SCORES.get(name), train, train_outputs))
         else:
@@ -112,7 +112,7 @@ class DetectorFitter:
         if name == AUTO and choosing is not None:
             basis = replace(basis, combination=self._choose(basis, self._sample(choosing)))
         score = basis.build(name, settings)
-        kinds = dict.fromkeys(kind for other in self._names(score, basis) for kind in read_features(other))
+        kinds = dict.fromkeys(kind for other in self._names(score, basis) for kind in features_of_score(other))
         held_out = self._run(documents, tuple(kinds))
         fresh = self._calibrated(score, basis, held_out, separate=True)
         temperature = detector.temperature
@@ -148,7 +148,7 @@ class DetectorFitter:
         if is_learnt(name):
             learnt = SCORES.get(name)
         else:
-            kinds = tuple(dict.fromkeys([*read_features(name), *kinds]))
+            kinds = tuple(dict.fromkeys([*features_of_score(name), *kinds]))
         if not kinds and learnt is None:
             raise ConfigError(f"statistics: score '{name}' learns nothing from them; leave them out")
         if name != AUTO and basis.combination is not None:
@@ -157,7 +157,7 @@ class DetectorFitter:
 
     def _choose(self, basis: ScoreBasis, documents: Encoded, outputs: Outputs | None = None) -> Combination:
         """Choose what ``auto`` consists of, on these documents and their views."""
-        settings, statistics, kinds = self._settings, basis.statistics, read_features(AUTO)
+        settings, statistics, kinds = self._settings, basis.statistics, features_of_score(AUTO)
         if statistics is None or set(kinds) - set(statistics.moments):
             raise ModelError("the model has no statistics for score 'auto'; add them with --statistics TRAINING_DATA")
         outputs = self._run(documents, kinds) if outputs is None else outputs
@@ -210,7 +210,7 @@ def is_learnt(name: str) -> bool:
     return name != AUTO and issubclass(SCORES.get(name), LearntScore)
 
 
-def read_features(name: str) -> tuple[str, ...]:
+def features_of_score(name: str) -> tuple[str, ...]:
     """The kinds of features that a score reads; for ``auto``, those of all candidates."""
     kinds: tuple[str, ...] = candidate_features() if name == AUTO else SCORES.get(name).features
     return kinds

@@ -43,6 +43,16 @@ def recalibrated_settings(
     return build_settings(settings.model_dump(), {"detection": changes})
 
 
+def check_statistics(labels: Sequence[Any], classes: Sequence[str], settings: Settings) -> None:
+    """Refuse training texts that no score of the model learns from, or that lack one of its classes."""
+    method = METHODS.get(settings.training.method)
+    if method.own_score is not None:
+        raise ConfigError(f"statistics: method {method.name} has a score of its own; leave them out")
+    names = {class_name(label) for label in labels}
+    if names < set(classes):
+        raise DataError("statistics: every class of the model needs at least one text; some have none")
+
+
 def choosing_split(labels: Sequence[Any] | None, count: int, settings: Settings) -> tuple[list[int], list[int]]:
     """Row numbers of the texts to choose ``auto`` on and of those to calibrate it on.
 

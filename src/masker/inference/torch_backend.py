@@ -29,14 +29,14 @@ VisitAttention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, npt.NDArray
 TOKEN_HEAD = "token_head."
 
 
-class Rower:
+class BatchInputs:
     """Turns rows of token ids into padded tensors on a device."""
 
     def __init__(self, tokenizer: Any, device: torch.device) -> None:
         self.collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
         self.device = device
 
-    def inputs(self, encoded: Encoded, rows: Rows) -> dict[str, torch.Tensor]:
+    def __call__(self, encoded: Encoded, rows: Rows) -> dict[str, torch.Tensor]:
         """The arguments of an encoder's forward pass."""
         batch = self.collator([{**encoded[int(row)], "label": None} for row in rows])
         return {name: tensor.to(self.device, non_blocking=True) for name, tensor in batch.items()}
@@ -68,7 +68,7 @@ class TorchBackend:
             self.classifier = self.classifier.bfloat16()
             pack_linears(self.classifier)
         self._run = DocumentTokenPass(self.classifier)
-        self._rower = Rower(tokenizer, self.device)
+        self._inputs = BatchInputs(tokenizer, self.device)
         self._own = {name: tensor for name, tensor in (tensors or {}).items() if name.startswith(TOKEN_HEAD)}
         # Not every classifier's configuration has a hidden size; 1024 is that of a large encoder.
         self._max_tokens = inference_tokens(self.device, getattr(classifier.config, "hidden_size", 1024))
@@ -80,7 +80,7 @@ class TorchBackend:
     def predict_logits(self, encoded: Encoded, advance: Advance | None = None) -> Floats:
         @torch.inference_mode()
         def step(rows: Rows) -> dict[str, Floats]:
-            output = self._run(**_lean(self._rower.inputs(encoded, rows)))
+            output = self._run(**_lean(self._inputs(encoded, rows)))
             return {"logits": _array(output.logits)}
 
         none = np.empty((0, self.n_outputs), dtype=np.float32)
@@ -90,11 +90,11 @@ class TorchBackend:
     def predict_outputs(
         self, encoded: Encoded, kinds: Sequence[str] = ("cls",), advance: Advance | None = None
     ) -> Outputs:
-        special = self._rower.collator.special_ids.tolist()
+        special = self._inputs.collator.special_ids.tolist()
 
         @torch.inference_mode()
         def step(rows: Rows) -> dict[str, Floats]:
-            inputs = self._rower.inputs(encoded, rows)
+            inputs = self._inputs(encoded, rows)
             output = self._run(**_lean(inputs), output_hidden_states=True)
             states = output.hidden_states
             weights = content_weights(inputs["input_ids"], inputs["attention_mask"], special).to(states[-1].dtype)
@@ -115,11 +115,11 @@ def encoder_means(
 ) -> npt.NDArray[np.float32]:
     """(N, H) means of an encoder's last hidden states over the tokens of each row, scaled to length 1."""
     encoder.eval()
-    rower = Rower(tokenizer, encoder.device)
+    inputs_of = BatchInputs(tokenizer, encoder.device)
 
     @torch.inference_mode()
     def step(rows: Rows) -> dict[str, Floats]:
-        inputs = rower.inputs(encoded, rows)
+        inputs = inputs_of(encoded, rows)
         states = encoder(**inputs).last_hidden_state * inputs["attention_mask"].unsqueeze(2)  # (B, T, H)
         return {"means": _array(torch.nn.functional.normalize(states.sum(dim=1), dim=1))}
 
@@ -146,14 +146,14 @@ def visit_attention(
         # A copy in bfloat16 is a tenth faster than autocast, which keeps the layer norms in float32.
         classifier = copy.deepcopy(classifier).bfloat16()
     classifier.eval()
-    rower = Rower(tokenizer, classifier.device)
+    inputs_of = BatchInputs(tokenizer, classifier.device)
     with document_attention(classifier) as capture:
 
         def step(rows: Rows) -> dict[str, Floats]:
-            inputs = rower.inputs(encoded, rows)
+            inputs = inputs_of(encoded, rows)
             attention = last_layer_attention(classifier, capture, inputs).cpu()
             token_ids = inputs["input_ids"].cpu()
-            content = torch.from_numpy(rower.collator.content(token_ids.numpy()))
+            content = torch.from_numpy(inputs_of.collator.content(token_ids.numpy()))
             visit(token_ids, attention, content & inputs["attention_mask"].cpu().bool(), rows)
             return {}
 

@@ -57,7 +57,7 @@ def print_training(summary: Any) -> None:
         shown = ", ".join(model.keywords.words[:12])
         out.print(f"{len(model.keywords)} keywords ({model.keywords.source}): {shown} …", markup=False)
     if model.detector is not None:
-        report = model.detection_report()
+        report = model.describe_detector()
         out.print(_promise(report), soft_wrap=True)
         out.print(_rule({**report, "threshold": model.detector.calibration.threshold}), soft_wrap=True)
     if summary.trade_off is not None:

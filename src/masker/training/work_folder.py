@@ -48,13 +48,14 @@ def work_folder(work: Path, documents: Documents, settings: Settings, *, restart
         return str(work)
 
     try:
-        distributed.first_only(claim)
-        yield
-    except MaskerError:
-        # Refused before any training: leave nothing behind.
-        if distributed.is_first() and work.is_dir() and lock.is_locked and not _has_stages(work):
-            shutil.rmtree(work)
-        raise
+        distributed.first_only(claim)  # a folder that is refused here belongs to another run: it stays
+        try:
+            yield
+        except MaskerError:
+            # Refused before any training: leave nothing behind.
+            if distributed.is_first() and not _has_stages(work):
+                shutil.rmtree(work)
+            raise
     finally:
         _release(lock)
 
