@@ -25,7 +25,7 @@ from masker.detection.evaluation import Resampling, evaluate_classification, eva
 from masker.detection.fitting import DetectorFitter
 from masker.detection.prediction import Prediction, predictions_of
 from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
-from masker.detection.trade_off import best_rate, trade_off
+from masker.detection.trade_off import operating_point
 from masker.documents import Documents, check_classes
 from masker.documents.encoding import Encoded, encode
 from masker.documents.texts import Text, split_pairs, texts_of
@@ -187,11 +187,7 @@ class Model:
         return self.settings.model.head == "regression"
 
     def require_detector(self, purpose: str = "this") -> Detector:
-        """The detector.
-
-        Raises:
-            MaskerError: When the model is a regression; names what needs classes.
-        """
+        """The detector; for a regression, a MaskerError that names what needs classes."""
         if self.detector is None:
             raise MaskerError(f"{purpose} needs classes, and this model is a regression; use predict")
         return self.detector
@@ -348,8 +344,7 @@ class Model:
         def rule_at(rate: float) -> Calibration:
             return self.adjusted(false_alarm_rate=rate).require_detector().calibration
 
-        rate = best_rate(rule_at, held_out, judged.scores, judged.predicted, highest)
-        rows = trade_off(rule_at, held_out, judged.scores, judged.predicted, rate)
+        rate, rows = operating_point(rule_at, held_out, judged.scores, judged.predicted, highest)
         return self.adjusted(false_alarm_rate=rate), rows
 
     def describe_detector(self) -> dict[str, Any] | None:

@@ -52,3 +52,11 @@ def trade_off(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, ch
         row: dict[str, Any] = {"false_alarm_rate": rate, "threshold": rule.threshold, "detected": detected.as_dict()}
         rows.append({**row, "chosen": rate == chosen})
     return rows
+
+
+def operating_point(
+    rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, highest: float | None = None
+) -> tuple[float, list[dict[str, Any]]]:
+    """The rate of :func:`best_rate`, and the rows of :func:`trade_off` around it."""
+    rate = best_rate(rule_at, held_out, ood, predicted, highest)
+    return rate, trade_off(rule_at, held_out, ood, predicted, rate)
