@@ -17,19 +17,30 @@ from masker.registry import METHODS, SCORES, Registry
 
 Head = Literal["one-vs-rest", "multi-class", "regression"]
 
-#: Training as in the paper, where a default of ours differs.
-_PAPER: dict[str, dict[str, Any]] = {
-    "masking": {"context": "mask"},
-    "training": {"averaged_share": 0.0},
+#: Training as in the paper, where a default of ours differs. The paper's head is 1-vs-rest, which a new head is anyway.
+PAPER_TRAINING: dict[str, dict[str, Any]] = {
+    "model": {"pooling": "document-token"},
+    "masking": {"context": "mask", "view_share": 1.0},
+    "training": {
+        "averaged_share": 0.0,
+        "head_start": "new",
+        "batch_size": 16,
+        "learning_rate": 5e-5,
+        "head_lr_scale": 20.0,
+        "embedding_lr_scale": 0.5,
+        "frozen_layers": 0,
+    },
+    "detection": {"calibration": "split"},
 }
 #: And the paper's regularizer weights for its two kinds of task (section "Experimental setup").
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
-    "ood": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-3}, **_PAPER},
-    "cross-domain": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-4}, **_PAPER},
+    "ood": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-3}, **PAPER_TRAINING},
+    "cross-domain": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-4}, **PAPER_TRAINING},
 }
 
-#: Default epochs. The paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many; with averaged weights
-#: MASKER needs no more than vanilla.
+#: Default epochs of a new head. The paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many; with
+#: averaged weights MASKER needs no more than vanilla. Where a head starts from a probe, the number of documents decides
+#: instead (:mod:`masker.training.schedule`).
 VANILLA_EPOCHS = 3
 MASKER_EPOCHS = 6
 #: Default share of the last steps whose weights are averaged, for methods that average.
@@ -76,7 +87,11 @@ class ModelSettings(_Section):
     """Encoder, head, and how much of a document it reads."""
 
     backbone: str = "minilm"
-    head: Head = "one-vs-rest"
+    #: Without a head, one that starts from a probe is multi-class, and a new one 1-vs-rest, as in the paper.
+    head: Head = "multi-class"
+    #: What the head reads: the mean of all tokens, or the document token. ``auto`` takes what a sentence encoder
+    #: declares, and compares both on held-out documents for others.
+    pooling: Literal["auto", "document-token", "mean"] = "auto"
     max_length: int = Field(default=256, ge=8)
     long_documents: Literal["head", "windows"] = "head"
     window_overlap: float = Field(default=0.25, ge=0.0, lt=1.0)
@@ -111,6 +126,9 @@ class MaskingSettings(_Section):
     keyword_mask_prob: float = Field(default=0.5, ge=0.0, le=1.0)
     context_mask_prob: float = Field(default=0.9, ge=0.0, le=1.0)
     context: Literal["mask", "drop"] = "drop"
+    #: Share of the documents of a batch whose views are computed. Their loss terms count for the others, so the
+    #: expected loss is the same at any share, and a step costs less.
+    view_share: float = Field(default=0.25, gt=0.0, le=1.0)
 
 
 class LossSettings(_Section):
@@ -130,17 +148,24 @@ class TrainingSettings(_Section):
     """Method and optimization."""
 
     method: Annotated[str, _registered(METHODS)] = "masker"
+    #: ``None`` trains by the number of documents (:mod:`masker.training.schedule`).
     epochs: int | None = Field(default=None, ge=1)
+    #: Start the head from a logistic regression on the encoder's features, or from random weights.
+    head_start: Literal["probe", "new"] = "probe"
     #: Average the weights over this last share of the steps, at a constant learning rate; 0 decays the rate and takes
     #: the best checkpoint. See docs/quality.md.
     averaged_share: float | None = Field(default=None, ge=0.0, le=1.0)
     #: Documents per batch over all processes: their number changes the speed, not the result.
-    batch_size: int = Field(default=16, ge=1)
+    batch_size: int = Field(default=32, ge=1)
     gradient_accumulation: int = Field(default=1, ge=1)
-    learning_rate: float = Field(default=5e-5, gt=0.0)
-    embedding_lr_scale: float = Field(default=0.5, ge=0.0)
-    #: New heads start from scratch: at 5e-5 for the encoder they learn at 1e-3, Adam's usual rate for a new layer.
-    head_lr_scale: float = Field(default=20.0, ge=0.0)
+    learning_rate: float = Field(default=1e-4, gt=0.0)
+    #: Learning rate of the embedding layers, relative to the encoder's. 0 keeps them as they are, which saves a sixth
+    #: of a step on short texts. A positive value applies where a regularizer is active, as in the paper.
+    embedding_lr_scale: float = Field(default=0.0, ge=0.0)
+    #: Lowest layers of the encoder that are not trained; ``None`` is a third of them for few documents, else none.
+    frozen_layers: int | None = Field(default=None, ge=0)
+    #: At 1e-4 for the encoder, heads learn at 1e-3, Adam's usual rate for a new layer.
+    head_lr_scale: float = Field(default=10.0, ge=0.0)
     weight_decay: float = Field(default=0.0, ge=0.0)
     warmup_fraction: float = Field(default=0.1, ge=0.0, le=1.0)
     max_grad_norm: float = Field(default=1.0, ge=0.0)
@@ -164,6 +189,9 @@ class DetectionSettings(_Section):
     false_alarm_rate: float = Field(default=0.05, ge=0.0, le=1.0)
     #: The threshold keeps ``false_alarm_rate``, or follows the rule that the method was published with.
     rule: Literal["false-alarm-rate", "published"] = "false-alarm-rate"
+    #: Calibrate on documents set aside (``split``), or on all of them, each scored by a model that was trained without
+    #: it (``cross-fit``); ``auto`` cross-fits small data (:mod:`masker.training.cross_fitting`).
+    calibration: Literal["auto", "split", "cross-fit"] = "auto"
     #: One threshold for each predicted class with enough held-out documents, instead of one for all.
     class_conditional: bool = False
 
@@ -227,13 +255,15 @@ class Settings(_Section):
     @model_validator(mode="before")
     @classmethod
     def _default_head(cls, values: Any) -> Any:
-        """Without a head, take the first that the method can have."""
+        """Without a head: multi-class if it starts from a probe, otherwise the first that the method can have."""
         sections = values if isinstance(values, dict) else {}
         training, model = sections.get("training"), sections.get("model", {})
         if isinstance(training, dict) and isinstance(model, dict) and "head" not in model:
             method = training.get("method", "masker")
             if method in METHODS:
-                return {**values, "model": {**model, "head": METHODS.get(method).heads[0]}}
+                heads = METHODS.get(method).heads
+                probed = training.get("head_start", "probe") == "probe" and "multi-class" in heads
+                return {**values, "model": {**model, "head": "multi-class" if probed else heads[0]}}
         return values
 
     @model_validator(mode="after")
@@ -270,12 +300,14 @@ class Settings(_Section):
         return self
 
     @property
-    def epochs(self) -> int:
-        """Epochs of the final model."""
+    def epochs(self) -> int | None:
+        """Epochs of the final model; ``None`` if the number of documents decides."""
         if self.training.epochs is not None:
             return self.training.epochs
         if self.is_convolutional:
             return CONVOLUTION_EPOCHS
+        if self.starts_from_probe:
+            return None
         return MASKER_EPOCHS if self._trains_twice_as_long else VANILLA_EPOCHS
 
     @property
@@ -284,8 +316,16 @@ class Settings(_Section):
         return bool(METHODS.get(self.training.method).convolutional(self))
 
     @property
-    def vanilla_stage_epochs(self) -> int:
-        """Epochs of the vanilla model whose attention gives the keywords."""
+    def starts_from_probe(self) -> bool:
+        """Whether the head of the network starts from a probe; DOC's convolution has no features to probe."""
+        return self.training.head_start == "probe" and not self.is_convolutional
+
+    @property
+    def vanilla_stage_epochs(self) -> int | None:
+        """Epochs of the vanilla model whose attention gives the keywords; ``None`` for a short stage."""
+        if self.starts_from_probe:
+            return None
+        assert self.epochs is not None
         return (self.epochs + 1) // 2 if self._trains_twice_as_long else self.epochs
 
     @property
@@ -293,7 +333,8 @@ class Settings(_Section):
         """Share of the final model's last steps whose weights are averaged."""
         if self.training.averaged_share is not None:
             return self.training.averaged_share
-        return AVERAGED_SHARE if METHODS.get(self.training.method).averaged else 0.0
+        averaged = METHODS.get(self.training.method).averaged or self.starts_from_probe
+        return AVERAGED_SHARE if averaged else 0.0
 
     @property
     def _trains_twice_as_long(self) -> bool:

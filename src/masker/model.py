@@ -20,6 +20,7 @@ import torch
 
 from masker.config import Settings, stored_settings
 from masker.detection.calibration import Calibration
+from masker.detection.cross_fit import cross_fit
 from masker.detection.detector import Detector, Judgement
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.fitting import DetectorFitter
@@ -115,11 +116,15 @@ class Model:
         origin = provenance(seed=settings.training.seed, **data)
         with work_folder(work, documents, settings, restart=restart):
             run = TrainingRun(documents, classes, settings, work, device)
-            backend = METHODS.get(settings.training.method).train(run)
+            train = METHODS.get(settings.training.method).train
             detector = None
-            if classes:
-                fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
-                detector = fitter.fit(run.data.train, run.data.validation, run.data.calibration, run.train_outputs)
+            if run.data.folds is not None:
+                backend, detector = cross_fit(run, train, settings)
+            else:
+                backend = train(run)
+                if classes:
+                    fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
+                    detector = fitter.fit(run.data.train, run.data.validation, run.data.calibration, run.train_outputs)
         run.tokenizer.model_max_length = run.max_length
         pairs = documents.pairs is not None
         return cls(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from masker.config import Settings
 from masker.detection.arrays import Floats, Labels
@@ -81,14 +82,52 @@ def candidate_features() -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for name in CANDIDATES for kind in SCORES.get(name).features))
 
 
-def choose_combination(
+@dataclass(frozen=True)
+class Observed:
+    """What a network's candidate scores say of documents that it was not trained on."""
+
+    logits: npt.NDArray[np.float32]  # (N, C)
+    labels: Labels  # (N,)
+    scores: dict[str, Floats]  # (N,) by score
+    stand_ins: dict[str, dict[str, Floats]] = field(default_factory=dict)  # by stand-in and score
+    left_out: dict[str, float] = field(default_factory=dict)  # AUROC against a left-out class, by distance
+
+    @classmethod
+    def joined(cls, parts: Sequence[Observed]) -> Observed:
+        """The observations of several networks, each on documents of its own."""
+        names, views, distances = (list(kind) for kind in (parts[0].scores, parts[0].stand_ins, parts[0].left_out))
+        # A fold may have no class to leave out.
+        shared = [name for name in distances if all(name in part.left_out for part in parts)]
+        return cls(
+            np.concatenate([part.logits for part in parts]),
+            np.concatenate([part.labels for part in parts]),
+            {name: np.concatenate([part.scores[name] for part in parts]) for name in names},
+            {
+                view: {name: np.concatenate([part.stand_ins[view][name] for part in parts]) for name in CANDIDATES}
+                for view in views
+            },
+            {name: round(float(np.mean([part.left_out[name] for part in parts])), 4) for name in shared},
+        )
+
+
+def observe_candidates(
     statistics: Statistics, held_out: Outputs, labels: Labels, stand_ins: Mapping[str, Outputs], settings: Settings
-) -> Combination:
-    """Choose a lead and, if it helps, a guard, on held-out documents with (N,) labels and their stand-ins by name."""
+) -> Observed:
+    """Score held-out documents with (N,) labels and their stand-ins by name with all candidates."""
     scores = {name: build_score(name, statistics, settings) for name in CANDIDATES}
-    references = {name: score.ood_score(held_out) for name, score in scores.items()}
-    views = {name: views_auroc(score, references[name], stand_ins) for name, score in scores.items()}
-    left_out = left_out_auroc(statistics, held_out, labels, DISTANCE_LEADS, settings)
+    return Observed(
+        held_out.logits,
+        labels,
+        {name: score.ood_score(held_out) for name, score in scores.items()},
+        {view: {name: scores[name].ood_score(outputs) for name in CANDIDATES} for view, outputs in stand_ins.items()},
+        left_out_auroc(statistics, held_out, labels, DISTANCE_LEADS, settings),
+    )
+
+
+def choose_combination(observed: Observed) -> Combination:
+    """Choose a lead and, if it helps, a guard."""
+    references, left_out = observed.scores, observed.left_out
+    views = {name: _views_auroc(references[name], observed.stand_ins, name) for name in CANDIDATES}
     evidence = {
         name: {**views[name], **({"left-out class": left_out[name]} if name in left_out else {})} for name in CANDIDATES
     }
@@ -103,8 +142,10 @@ def choose_combination(
         for name, offset in offsets.items()
     }
     for name, combination in guarded.items():
-        joint = JointScore([scores[lead], scores[guard]], combination)
-        evidence[name] = views_auroc(joint, joint.ood_score(held_out), stand_ins)
+        joint = JointSurprise(combination.references, combination.offsets)
+        evidence[name] = {
+            view: round(auroc(joint(references), joint(scores)), 4) for view, scores in observed.stand_ins.items()
+        }
     no_worse = {name: _mean(evidence[name]) for name in guarded if _mean(evidence[name]) >= _mean(views[lead])}
     alone = Combination({lead: 0.0}, {lead: references[lead]})
     chosen = replace(guarded[_first_of_the_best(no_worse)] if no_worse else alone, evidence=evidence)
@@ -112,9 +153,9 @@ def choose_combination(
     return chosen
 
 
-def views_auroc(score: Score, held_out: Floats, stand_ins: Mapping[str, Outputs]) -> Evidence:
-    """How well a score separates held-out documents, with these scores, from each kind of stand-in."""
-    return {name: round(auroc(held_out, score.ood_score(outputs)), 4) for name, outputs in stand_ins.items()}
+def _views_auroc(held_out: Floats, stand_ins: Mapping[str, Mapping[str, Floats]], name: str) -> Evidence:
+    """How well a score separates held-out documents from each kind of stand-in."""
+    return {view: round(auroc(held_out, scores[name]), 4) for view, scores in stand_ins.items()}
 
 
 def left_out_auroc(

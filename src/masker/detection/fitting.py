@@ -9,13 +9,22 @@ from typing import Any
 import numpy as np
 
 from masker.config import Settings
-from masker.detection.auto import MIN_DOCUMENTS_TO_CHOOSE, Combination, candidate_features, choose_combination
+from masker.detection.arrays import Floats, Labels
+from masker.detection.auto import (
+    MIN_DOCUMENTS_TO_CHOOSE,
+    Combination,
+    Observed,
+    candidate_features,
+    choose_combination,
+    observe_candidates,
+)
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, HeldOut, checked_scores, document_scores
 from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, Score
 from masker.detection.score_basis import ScoreBasis
 from masker.detection.stand_ins import stand_in_documents
 from masker.detection.statistics import Statistics, gather_statistics
+from masker.detection.surprise import JointSurprise
 from masker.detection.temperature import fit_temperature
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
@@ -51,6 +60,34 @@ class DetectorFitter:
                 f"{settings.training.method} is not; choose another score"
             )
 
+    def observe(self, train: Encoded, held_out: Encoded) -> Observed:
+        """What the score, or the candidates of ``auto``, say of documents that the network was not trained on."""
+        kinds, labels = features_of_score(self._name), document_labels(held_out)
+        outputs = self._run(held_out, kinds)
+        basis = self._basis(train, None)
+        names = [self._name] if self._has_own_score else basis.names()
+        scores = {name: checked_scores(basis.build(name, self._settings), outputs) for name in names}
+        if self._name != AUTO:
+            return Observed(outputs.logits, labels, scores)
+        observed = self._candidates(basis, held_out, outputs)
+        return replace(observed, scores={**scores, **observed.scores})
+
+    def fit_cross(self, train: Encoded, observed: Observed, train_outputs: Outputs | None = None) -> Detector:
+        """Learn from all documents, choose and calibrate on what networks said of documents they had not seen."""
+        settings, name = self._settings, self._name
+        basis = self._basis(train, train_outputs)
+        scores = dict(observed.scores)
+        if name == AUTO:
+            basis = replace(basis, combination=choose_combination(observed))
+            assert basis.combination is not None
+            scores[AUTO] = JointSurprise(basis.combination.references, basis.combination.offsets)(scores)
+        score = basis.build(name, settings)
+        detector = self._calibrated_on(scores, observed.logits.argmax(axis=1), score, basis, separate=True)
+        if not settings.detection.calibrate_confidence:
+            return detector
+        temperature = fit_temperature(observed.logits, observed.labels, settings.model.head)
+        return replace(detector, temperature=temperature)
+
     def fit(
         self, train: Encoded, validation: Encoded, calibration: Encoded | None, train_outputs: Outputs | None = None
     ) -> Detector:
@@ -69,10 +106,7 @@ class DetectorFitter:
             _log.info("%d held-out documents are too few to choose a score: using max-prob", len(labels))
             name = "max-prob"
         kinds = features_of_score(name)
-        if is_learnt(name):
-            basis = ScoreBasis(learnt=self._learn(SCORES.get(name), train, train_outputs))
-        else:
-            basis = ScoreBasis(self._gather(train, kinds))
+        basis = self._basis(train, train_outputs, name)
         chosen_on = self._run(validation, kinds)
         if name == AUTO:
             basis = replace(basis, combination=self._choose(basis, validation, chosen_on))
@@ -123,6 +157,12 @@ class DetectorFitter:
 
     # Learning from the training documents ---------------------------------------------------------------------------
 
+    def _basis(self, train: Encoded, outputs: Outputs | None, name: str | None = None) -> ScoreBasis:
+        name = self._name if name is None else name
+        if is_learnt(name):
+            return ScoreBasis(learnt=self._learn(SCORES.get(name), train, outputs))
+        return ScoreBasis(self._gather(train, features_of_score(name)))
+
     def _gather(self, train: Encoded, kinds: tuple[str, ...]) -> Statistics | None:
         """Statistics of the training documents, a chunk at a time; ``None`` if no features are needed."""
         if not kinds:
@@ -157,6 +197,9 @@ class DetectorFitter:
 
     def _choose(self, basis: ScoreBasis, documents: Encoded, outputs: Outputs | None = None) -> Combination:
         """Choose what ``auto`` consists of, on these documents and their views."""
+        return choose_combination(self._candidates(basis, documents, outputs))
+
+    def _candidates(self, basis: ScoreBasis, documents: Encoded, outputs: Outputs | None = None) -> Observed:
         settings, statistics, kinds = self._settings, basis.statistics, features_of_score(AUTO)
         if statistics is None or set(kinds) - set(statistics.moments):
             raise ModelError("the model has no statistics for score 'auto'; add them with --statistics TRAINING_DATA")
@@ -164,22 +207,27 @@ class DetectorFitter:
         seed = settings.training.seed
         views = stand_in_documents(documents, self._keywords, self._tokenizer, settings.masking, seed)
         stand_ins = {view: self._run(encoded, kinds) for view, encoded in views.items()}
-        return choose_combination(statistics, outputs, document_labels(documents), stand_ins, settings)
+        return observe_candidates(statistics, outputs, document_labels(documents), stand_ins, settings)
 
     # Calibrating ----------------------------------------------------------------------------------------------------
 
     def _calibrated(self, score: Score, basis: ScoreBasis, held_out: Outputs, *, separate: bool) -> Detector:
         """The detector of a score, with the held-out documents' scores by every score that the model can have."""
-        settings, rule = self._settings, self._settings.detection
+        settings = self._settings
         scores = {score.name: checked_scores(score, held_out)}
         for name in self._names(score, basis):
             if name not in scores:
                 scores[name] = document_scores(basis.build(name, settings), held_out)
-        predicted = held_out.logits.argmax(axis=1)
+        return self._calibrated_on(scores, held_out.logits.argmax(axis=1), score, basis, separate=separate)
+
+    def _calibrated_on(
+        self, scores: dict[str, Floats], predicted: Labels, score: Score, basis: ScoreBasis, *, separate: bool
+    ) -> Detector:
+        settings, rule = self._settings, self._settings.detection
         calibration = Calibration.fit(
             scores[score.name],
             predicted,
-            held_out.logits.shape[1],
+            self._backend.n_outputs,
             rule.false_alarm_rate,
             class_conditional=rule.class_conditional,
         )
@@ -221,6 +269,6 @@ def sample_documents(encoded: Encoded, limit: int, seed: int) -> Encoded:
     documents = int(encoded.document[-1]) + 1
     if documents <= limit:
         return encoded
-    chosen = np.sort(np.random.default_rng(seed).choice(documents, limit, replace=False))
-    rows = np.flatnonzero(np.isin(encoded.document, chosen))
-    return replace(encoded.take(rows.tolist()), document=np.searchsorted(chosen, encoded.document[rows]))
+    chosen = np.zeros(documents, dtype=bool)
+    chosen[np.random.default_rng(seed).choice(documents, limit, replace=False)] = True
+    return encoded.take_documents(chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,12 @@ class Encoded:
             None if self.labels is None else self.labels[index],
             np.arange(len(index)),
         )
+
+    def take_documents(self, chosen: npt.NDArray[np.bool_]) -> Encoded:
+        """The documents that (N,) flags choose, with all their windows."""
+        rows = np.flatnonzero(chosen[self.document])
+        numbers = np.cumsum(chosen) - 1
+        return replace(self.take(rows.tolist()), document=numbers[self.document[rows]])
 
 
 def encode(

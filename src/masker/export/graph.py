@@ -25,6 +25,7 @@ from masker.export.smoothing import smooth_activations
 from masker.inference.features import content_weights, document_features
 from masker.inference.onnx_backend import output_name, require_onnx
 from masker.masking.collator import pad_rows
+from masker.modeling.pooling import MEAN, pooling_of
 
 OPSET = 17
 
@@ -49,7 +50,9 @@ class _DocumentOutputs(nn.Module):
             **segments,
         )
         weights = content_weights(input_ids, attention_mask, self.special_ids)
-        return output.logits, *document_features(output.hidden_states, weights, self.kinds).values()
+        pooled = pooling_of(self.classifier.config) == MEAN
+        features = document_features(output.hidden_states, weights, self.kinds, pooled=pooled)
+        return output.logits, *features.values()
 
 
 def write_graph(

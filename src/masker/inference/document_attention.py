@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from masker.errors import ModelError
+from masker.modeling.pooling import MEAN, encoder_layers, pooling_of, seen_tokens
 
 _NAME = "masker_document_attention"
 
@@ -28,10 +29,12 @@ class DocumentAttention:
 
     Args:
         layers: How many layers call :meth:`attention` in one pass: the last call leaves the pass. 0 where unknown.
+        pooled: Whether the document is the mean of its tokens. Then its attention is the mean of theirs.
     """
 
-    def __init__(self, layers: int = 0) -> None:
+    def __init__(self, layers: int = 0, *, pooled: bool = False) -> None:
         self._row: torch.Tensor | None = None
+        self._pooled = pooled
         self._layers = layers
         self._calls = 0
 
@@ -48,15 +51,18 @@ class DocumentAttention:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
         scaling = kwargs.get("scaling") or query.shape[-1] ** -0.5
-        with torch.autocast(query.device.type, enabled=False):
-            scores = (query[:, :, :1].float() @ key.float().transpose(2, 3)) * scaling  # (B, heads, 1, T)
-        if attention_mask is not None:
-            first = attention_mask[:, :, :1, : key.shape[2]]
-            hidden = float("-inf")
-            scores = scores.masked_fill(~first, hidden) if first.dtype == torch.bool else scores + first.float()
-        self._row = scores.softmax(dim=-1).mean(dim=1)[:, 0]  # (B, T)
         self._calls += 1
-        if self._calls == self._layers:
+        last = self._calls == self._layers
+        if last or not self._pooled:
+            queries = query if self._pooled else query[:, :, :1]
+            with torch.autocast(query.device.type, enabled=False):
+                scores = (queries.float() @ key.float().transpose(2, 3)) * scaling  # (B, heads, T or 1, T)
+            if attention_mask is not None:
+                first = attention_mask[:, :, :1, : key.shape[2]]
+                hidden = float("-inf")
+                scores = scores.masked_fill(~first, hidden) if first.dtype == torch.bool else scores + first.float()
+            self._row = _document_row(scores.softmax(dim=-1).mean(dim=1), attention_mask)
+        if last:
             raise _LastLayerSeen
         output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
         return output, None
@@ -67,13 +73,25 @@ class DocumentAttention:
         return row
 
 
+def _document_row(attention: torch.Tensor, attention_mask: torch.Tensor | None) -> torch.Tensor:
+    """(B, T) mean over the queries that are tokens, of (B, T or 1, T) attention."""
+    if attention.shape[1] == 1:
+        return attention[:, 0]
+    if attention_mask is None:
+        return attention.mean(dim=1)
+    seen = seen_tokens(attention_mask).to(attention.dtype).unsqueeze(1)  # (B, 1, T)
+    return ((seen @ attention) / seen.sum(dim=2, keepdim=True))[:, 0]
+
+
 @contextmanager
 def document_attention(classifier: Any) -> Iterator[DocumentAttention]:
     """While inside, every forward pass of ``classifier`` leaves its document attention in the yielded object."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
 
-    capture = DocumentAttention(getattr(classifier.config, "num_hidden_layers", 0))
+    config = classifier.config
+    layers = encoder_layers(config) if hasattr(config, "num_hidden_layers") else 0
+    capture = DocumentAttention(layers, pooled=pooling_of(config) == MEAN)
     AttentionInterface.register(_NAME, capture.attention)
     AttentionMaskInterface.register(_NAME, sdpa_mask)
     before = classifier.config._attn_implementation
@@ -94,5 +112,7 @@ def last_layer_attention(classifier: Any, capture: DocumentAttention, inputs: di
         attentions = classifier(**inputs, output_attentions=True).attentions
         if not attentions or attentions[-1] is None:
             raise ModelError("this backbone does not show its attention; use --keywords frequency")
-        row = attentions[-1].float().mean(dim=1)[:, 0]
+        heads = attentions[-1].float().mean(dim=1)  # (B, T, T)
+        pooled = pooling_of(classifier.config) == MEAN
+        row = _document_row(heads, inputs.get("attention_mask")) if pooled else heads[:, 0]
     return row

@@ -1,7 +1,7 @@
 """Feature vectors of documents, by kind, from the hidden states of an encoder.
 
 ========== ================================================================================================
-``cls``    the document token in the last layer
+``cls``    the document token in the last layer, or the mean of all tokens where the head reads that
 ``middle`` mean over the content tokens, averaged over the layers from the middle to the last but one, which
            fine-tuning changes least
 ========== ================================================================================================
@@ -29,7 +29,7 @@ def content_weights(input_ids: torch.Tensor, attention_mask: torch.Tensor, speci
 
 
 def document_features(
-    hidden_states: Sequence[torch.Tensor], weights: torch.Tensor, kinds: Sequence[str]
+    hidden_states: Sequence[torch.Tensor], weights: torch.Tensor, kinds: Sequence[str], *, pooled: bool = False
 ) -> dict[str, torch.Tensor]:
     """(B, H) features of each kind.
 
@@ -37,12 +37,13 @@ def document_features(
         hidden_states: (B, T, H) output of the embeddings and of each of the L layers.
         weights: (B, T) of :func:`content_weights`.
         kinds: Which of :data:`ENCODER_KINDS`.
+        pooled: Whether the last state is that of a pooling layer (:mod:`masker.modeling.pooling`).
     """
     features: dict[str, torch.Tensor] = {}
     if "cls" in kinds:
         features["cls"] = hidden_states[-1][:, 0]
     if "middle" in kinds:
-        n_layers = len(hidden_states) - 1
+        n_layers = len(hidden_states) - 1 - pooled
         layers = range((n_layers + 1) // 2, n_layers) or range(max(0, n_layers - 1), n_layers)
         means = [(hidden_states[layer] * weights.unsqueeze(2)).sum(dim=1) for layer in layers]
         features["middle"] = torch.stack(means).mean(dim=0)

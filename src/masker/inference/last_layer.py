@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from masker.modeling.pooling import MEAN, pooling_of
+
 #: Architectures with BERT's layers, whose head reads the first token of the last layer and nothing else.
 _LIKE_BERT = {"bert", "camembert", "electra", "roberta", "xlm-roberta"}
 _MARK = "masker_drops_tokens"
@@ -49,6 +51,8 @@ def _install(classifier: Any) -> int:
     """Hook the module that ends the last attention; returns its calls in one forward pass, 0 if there is none."""
     config = classifier.config
     if getattr(config, "chunk_size_feed_forward", 0):  # it splits a fixed number of tokens
+        return 0
+    if pooling_of(config) == MEAN:  # the mean needs all tokens, and the pooling layer hands on one
         return 0
     try:
         if config.model_type in _LIKE_BERT:

@@ -109,19 +109,10 @@ class LinearBackend:
         self._vectorizer = vectorizer
         self._weight, self._bias = weight, bias
 
-    @classmethod
-    def fit(
-        cls, vectorizer: Vectorizer, vectors: Any, labels: npt.NDArray[np.int64], *, balanced: bool = False
-    ) -> LinearBackend:
-        """Multinomial logistic regression with scikit-learn's default regularization."""
-        from sklearn.linear_model import LogisticRegression
-
-        model = LogisticRegression(max_iter=1000, class_weight="balanced" if balanced else None).fit(vectors, labels)
-        weight, bias = np.atleast_2d(model.coef_), model.intercept_
-        if len(model.classes_) == 2:
-            # One logit z for two classes: softmax(-z/2, z/2) is the same, and both classes have a logit.
-            weight, bias = np.concatenate([-weight, weight]) / 2.0, np.array([-bias[0], bias[0]]) / 2.0
-        return cls(vectorizer, weight.astype(np.float64), bias.astype(np.float64))
+    def moved_towards(self, other: LinearBackend, share: float) -> LinearBackend:
+        """The classifier between this one and another on the same vectors: at 0 this, at 1 the other."""
+        weight = (1.0 - share) * self._weight + share * other._weight
+        return LinearBackend(self._vectorizer, weight, (1.0 - share) * self._bias + share * other._bias)
 
     @property
     def n_outputs(self) -> int:

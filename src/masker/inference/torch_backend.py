@@ -20,6 +20,8 @@ from masker.inference.outputs import Outputs
 from masker.inference.packed_linear import pack_linears
 from masker.masking.collator import Collator
 from masker.modeling.devices import inference_tokens, resolve_device
+from masker.modeling.heads import without_output_layer
+from masker.modeling.pooling import MEAN, pooling_of
 from masker.modeling.tokens import content_special_ids
 
 #: Takes token ids, attention of the document token and content flags, all (B, T), and the (B,) row numbers.
@@ -69,7 +71,7 @@ class TorchBackend:
             pack_linears(self.classifier)
         self._run = DocumentTokenPass(self.classifier)
         self._inputs = BatchInputs(tokenizer, self.device)
-        self._own = {name: tensor for name, tensor in (tensors or {}).items() if name.startswith(TOKEN_HEAD)}
+        self.own_tensors = {name: tensor for name, tensor in (tensors or {}).items() if name.startswith(TOKEN_HEAD)}
         # Not every classifier's configuration has a hidden size; 1024 is that of a large encoder.
         self._max_tokens = inference_tokens(self.device, getattr(classifier.config, "hidden_size", 1024))
 
@@ -91,6 +93,7 @@ class TorchBackend:
         self, encoded: Encoded, kinds: Sequence[str] = ("cls",), advance: Advance | None = None
     ) -> Outputs:
         special = self._inputs.collator.special_ids.tolist()
+        pooled = pooling_of(self.classifier.config) == MEAN
 
         @torch.inference_mode()
         def step(rows: Rows) -> dict[str, Floats]:
@@ -98,7 +101,7 @@ class TorchBackend:
             output = self._run(**_lean(inputs), output_hidden_states=True)
             states = output.hidden_states
             weights = content_weights(inputs["input_ids"], inputs["attention_mask"], special).to(states[-1].dtype)
-            features = document_features(states, weights, kinds)
+            features = document_features(states, weights, kinds, pooled=pooled)
             return {"logits": _array(output.logits), **{kind: _array(values) for kind, values in features.items()}}
 
         found = run_in_batches(encoded, self._max_tokens, step, advance, workers=_workers(self.device))
@@ -107,7 +110,7 @@ class TorchBackend:
     def weights(self) -> Weights | None:
         if self.classifier.dtype != torch.float32:
             return None
-        return Weights(self.classifier, self._own)
+        return Weights(self.classifier, self.own_tensors)
 
 
 def encoder_means(
@@ -125,6 +128,15 @@ def encoder_means(
 
     tokens = inference_tokens(encoder.device, encoder.config.hidden_size)
     return run_in_batches(encoded, tokens, step, advance, workers=_workers(encoder.device))["means"]
+
+
+def head_inputs(
+    classifier: Any, tokenizer: Any, encoded: Encoded, advance: Advance | None = None
+) -> npt.NDArray[np.float32]:
+    """(N, F) vectors that the output layer of a classifier reads."""
+    with without_output_layer(classifier):
+        backend = TorchBackend(classifier, tokenizer, str(classifier.device))
+        return backend.predict_logits(encoded, advance)
 
 
 @torch.inference_mode()

@@ -33,6 +33,7 @@ class Views:
     keyword_view: bool
     context_view: bool
     context: Literal["mask", "drop"] = "mask"
+    share: float = 1.0  # of the documents that have views in this batch, drawn anew each epoch
 
 
 class Collator:
@@ -84,6 +85,8 @@ class Collator:
         content = self.content(input_ids) & batch["attention_mask"].astype(bool)
         keyword_positions = views.keywords.find(input_ids) & content
         keyword_draws, context_draws = document_draws(views.seed, self.epoch, rows, width)
+        # The first token is special and never masked, so its draw is free.
+        viewed = np.flatnonzero(context_draws[:, 0] < views.share)
         ids = [input_ids]
         document_of_row = [np.arange(n_documents)]
         extra: dict[str, npt.NDArray[Any]] = {}
@@ -93,7 +96,7 @@ class Collator:
                 input_ids, keyword_positions, keyword_draws, views.keyword_mask_prob, views.mask_id
             )
             # A document without a masked keyword has x~ = x and contributes 0: its row would be wasted.
-            owners = np.flatnonzero(masked.any(axis=1))
+            owners = viewed[masked[viewed].any(axis=1)]
             n_keyword_rows = len(owners)
             ids.append(masked_ids[owners])
             document_of_row.append(owners)
@@ -106,10 +109,11 @@ class Collator:
                 input_ids, keyword_positions, content, context_draws, views.context_mask_prob, views.mask_id
             )
             if views.context == "mask":
-                ids.append(masked_ids)
-                document_of_row.append(np.arange(n_documents))
-            else:
-                extra |= self._dropped_context(batch, masked)
+                ids.append(masked_ids[viewed])
+                document_of_row.append(viewed)
+            elif len(viewed):
+                extra |= self._dropped_context({name: values[viewed] for name, values in batch.items()}, masked[viewed])
+            extra["context_documents"] = viewed
         owner = np.concatenate(document_of_row)
         stacked = {name: values[owner] for name, values in batch.items() if name != "input_ids"}
         stacked["input_ids"] = np.concatenate(ids)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from masker.config import Head, ModelSettings
 from masker.errors import ModelError
 from masker.hub import cache_only_when_offline
 from masker.modeling.embedded import EMBEDDED, embedded_folder
+from masker.modeling.heads import start_at_prior
+from masker.modeling.pooling import MEAN, add_mean_pooling, can_pool_mean, shorten_pooling
 from masker.modeling.quiet import quiet_transformers
 
 #: 1-vs-rest is transformers' multi-label type, so its own pipeline applies a sigmoid to each class.
@@ -35,7 +36,8 @@ class Backbone:
 def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     """Open a pre-trained encoder and add a new classification head.
 
-    ``classes`` are in the order of the outputs, and ignored for regression.
+    ``classes`` are in the order of the outputs, and ignored for regression. With pooling ``auto`` the head reads the
+    document token; :func:`masker.training.pooling_choice.choose_pooling` decides what it shall read.
     """
     source = resolve_backbone(settings.backbone)
     tokenizer = load_tokenizer(source, settings.trust_remote_code)
@@ -58,6 +60,13 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
             f"backbone '{settings.backbone}' is not a bidirectional encoder with mask and padding tokens; "
             "use one of the BERT, RoBERTa, ALBERT, DeBERTa, ... families"
         )
+    if settings.pooling == MEAN:
+        if not can_pool_mean(classifier.config):
+            raise ModelError(
+                f"model.pooling: backbone '{settings.backbone}' ({classifier.config.model_type}) cannot be read by its "
+                "mean; use --set model.pooling=document-token"
+            )
+        add_mean_pooling(classifier)
     if settings.head == "one-vs-rest":
         start_at_prior(classifier)
     return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
@@ -83,14 +92,20 @@ def load_classifier(source: str, trust_remote_code: bool = False, **config: Any)
 
     import masker.modeling.convolution  # noqa: F401  (makes its model type known to transformers)
 
-    return _load_weights(AutoModelForSequenceClassification, source, trust_remote_code=trust_remote_code, **config)
+    classifier = _load_weights(
+        AutoModelForSequenceClassification, source, trust_remote_code=trust_remote_code, **config
+    )
+    shorten_pooling(classifier)
+    return classifier
 
 
 def load_encoder(source: str) -> Any:
     """Open the encoder of a folder without a head; only safetensors weights are read."""
     from transformers import AutoModel
 
-    return _load_weights(AutoModel, source)
+    encoder = _load_weights(AutoModel, source)
+    shorten_pooling(encoder)
+    return encoder
 
 
 def _load_weights(kind: Any, source: str, **options: Any) -> Any:
@@ -112,20 +127,6 @@ def encoder_length(wanted: int, tokenizer: Any, classifier: Any) -> int:
     padding = getattr(table, "padding_idx", None)
     usable = positions - (padding + 1 if padding is not None else 0)
     return int(min(wanted, usable, tokenizer.model_max_length))
-
-
-def start_at_prior(classifier: Any) -> None:
-    """Start each sigmoid of a new 1-vs-rest head at 1/C instead of 1/2.
-
-    C − 1 of C targets are 0. A head that starts at 1/2 spends its first steps on pushing all outputs down, which
-    teaches the encoder nothing about classes.
-    """
-    import torch
-
-    n_classes = classifier.config.num_labels
-    last = [module for module in classifier.modules() if isinstance(module, torch.nn.Linear)][-1]
-    if last.out_features == n_classes and last.bias is not None and n_classes > 1:
-        torch.nn.init.constant_(last.bias, -math.log(n_classes - 1))
 
 
 def resolve_backbone(backbone: str) -> str:

@@ -14,7 +14,7 @@ from torch.nn import functional
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from masker.modeling.backbone import start_at_prior
+from masker.modeling.heads import start_at_prior
 
 MODEL_TYPE = "masker-convolution"
 #: Words a filter spans.

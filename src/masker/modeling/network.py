@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from masker.modeling.pooling import MEAN, pooling_of, pooling_parameters
+
 
 class MaskerNetwork(nn.Module):
     """A native sequence classifier plus a token head on its last hidden states.
@@ -48,7 +50,9 @@ class MaskerNetwork(nn.Module):
         output = self._encode(input_ids, attention_mask, token_type_ids, output_hidden_states=reconstruct)
         result = {"doc_logits": output.logits}
         if self.token_head is not None and masked_rows is not None:
-            positions = output.hidden_states[-1][masked_rows, masked_columns]  # (M, H)
+            # Behind the last layer of the encoder; a pooling layer on top of it has no tokens left.
+            states = output.hidden_states[-2 if pooling_of(self.classifier.config) == MEAN else -1]
+            positions = states[masked_rows, masked_columns]  # (M, H)
             result["token_logits"] = self.token_head(positions)
         if context_input_ids is not None:
             context = self._encode(context_input_ids, context_attention_mask, context_token_type_ids)
@@ -59,6 +63,17 @@ class MaskerNetwork(nn.Module):
         # Encoders without segments do not accept the argument.
         segments = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         return self.classifier(input_ids=input_ids, attention_mask=attention_mask, **segments, **options)
+
+    def freeze(self, *, embeddings: bool, layers: int) -> None:
+        """Stop training the pooling and, if asked to, the embedding layers and the lowest layers of the encoder."""
+        fixed = pooling_parameters(self.classifier)
+        if embeddings:
+            names = self.embedding_parameter_names()
+            fixed += [parameter for name, parameter in self.named_parameters() if name in names]
+        stack = getattr(getattr(self.classifier.base_model, "encoder", None), "layer", ())
+        fixed += [parameter for layer in list(stack)[:layers] for parameter in layer.parameters()]
+        for parameter in fixed:
+            parameter.requires_grad = False
 
     def encoder_parameter_names(self) -> set[str]:
         """Names of the pre-trained parameters; all others belong to new heads."""

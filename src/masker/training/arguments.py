@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from transformers import TrainingArguments
@@ -16,6 +16,12 @@ from masker.modeling.devices import training_precision
 
 if TYPE_CHECKING:
     from masker.training.training_stage import TrainingStage
+
+
+#: Steps between two checkpoints of a training that is as long as its documents ask for.
+CHECKPOINT_STEPS = 50
+#: Checkpoints that such a training chooses the best from, if it does not average.
+CHOICES = 4
 
 
 def training_arguments(
@@ -35,7 +41,7 @@ def training_arguments(
     precision = training_precision(training.precision, device)
     arguments = TrainingArguments(
         output_dir=str(folder),
-        num_train_epochs=stage.epochs,
+        **_length(stage),
         per_device_train_batch_size=-(-training.batch_size // distributed.world_size()),
         gradient_accumulation_steps=training.gradient_accumulation,
         learning_rate=training.learning_rate,
@@ -48,8 +54,6 @@ def training_arguments(
         fp16=precision == "fp16",
         use_cpu=device.type == "cpu",
         seed=training.seed,
-        eval_strategy="epoch",
-        save_strategy="epoch",
         # The newest checkpoint to resume from, and the best one so far.
         save_total_limit=2,
         load_best_model_at_end=not averaged,
@@ -69,6 +73,18 @@ def training_arguments(
         torch.cuda.set_device(device)
         vars(arguments)["_setup_devices"] = device
     return arguments
+
+
+def _length(stage: TrainingStage) -> dict[str, Any]:
+    """How long to train, and when to evaluate and save a checkpoint."""
+    steps = stage.schedule.steps
+    if steps is None:
+        return {"num_train_epochs": stage.schedule.epochs, "eval_strategy": "epoch", "save_strategy": "epoch"}
+    if stage.averaged_share > 0:  # nothing is chosen on the way; a short training is not worth a checkpoint
+        return {"max_steps": steps, "eval_strategy": "no", "save_strategy": "steps", "save_steps": CHECKPOINT_STEPS}
+    every = max(1, steps // CHOICES)
+    often: dict[str, Any] = {"eval_strategy": "steps", "eval_steps": every, "save_strategy": "steps"}
+    return {"max_steps": steps, "save_steps": every, **often}
 
 
 def _select_device(device: torch.device) -> None:

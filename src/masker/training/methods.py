@@ -36,6 +36,7 @@ class Method:
         convolutional: Whether it trains DOC's convolutional network with these settings.
         attention: Whether the trained network has a document token whose attention can be read.
         fine_tuned: Whether a network is trained; otherwise a linear classifier on fixed vectors.
+        cross_fits: Whether the mean of several of its models is a model (:mod:`masker.training.cross_fitting`).
     """
 
     name: str
@@ -48,6 +49,7 @@ class Method:
     convolutional: Callable[[Settings], bool] = lambda settings: False
     attention: bool = True
     fine_tuned: bool = True
+    cross_fits: bool = False
 
 
 def _vanilla(run: TrainingRun) -> Backend:
@@ -83,8 +85,8 @@ def _one_class(run: TrainingRun) -> Backend:
 
 
 for _row in (
-    Method("masker", _masker, keywords=True, averaged=True),
-    Method("vanilla", _vanilla),
+    Method("masker", _masker, keywords=True, averaged=True, cross_fits=True),
+    Method("vanilla", _vanilla, cross_fits=True),
     Method("residual", _residual, _CLASS_HEADS, keywords=True),
     Method("openmax", _openmax, ("multi-class",), own_score="openmax", convolutional=_openmax_convolves),
     Method(
@@ -97,6 +99,7 @@ for _row in (
     ),
     Method(
         "linear", _linear, ("multi-class",), own_score="highest-logit", attention=False, fine_tuned=False,
+        cross_fits=True,
     ),
 ):  # fmt: skip
     METHODS.add(_row.name, _row)

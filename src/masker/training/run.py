@@ -6,10 +6,11 @@ folder, so an interrupted run resumes and ends with the same result as one that 
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from safetensors.torch import load_file
 from masker import distributed
 from masker.config import Settings
 from masker.documents import Documents
+from masker.documents.encoding import Encoded
+from masker.documents.folds import stratified_folds
 from masker.errors import ConfigError
 from masker.files import write_text
 from masker.inference.linear_backend import (
@@ -31,7 +34,7 @@ from masker.inference.linear_backend import (
     Vectorizer,
 )
 from masker.inference.outputs import Outputs
-from masker.inference.torch_backend import TOKEN_HEAD, TorchBackend
+from masker.inference.torch_backend import TOKEN_HEAD, TorchBackend, head_inputs
 from masker.inference.windows import document_labels, document_outputs, pool_outputs
 from masker.keywords import KeywordSet
 from masker.masking.keywords_only import keywords_only
@@ -39,15 +42,22 @@ from masker.metrics import accuracy
 from masker.modeling.backbone import load_backbone
 from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
+from masker.modeling.heads import output_layer, set_output_layer
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
 from masker.training.keyword_stage import choose_keywords, load_attention_model
+from masker.training.pooling_choice import choose_pooling
+from masker.training.probe import LinearMap, choose_strength, fit_probe
+from masker.training.schedule import final_schedule, keyword_schedule
 from masker.training.training_data import TrainingData, encode_training_data
 from masker.training.training_stage import TrainingStage, train_stage
 
 _log = logging.getLogger("masker")
+
+#: Folds that choose C of a logistic regression.
+CHOOSING_FOLDS = 5
 
 
 class TrainingRun:
@@ -64,9 +74,12 @@ class TrainingRun:
         tokenizer: The backbone's tokenizer.
         max_length: Longest row in tokens.
         data: The encoded documents.
+        pooling: What the head reads, and why.
         keywords: The keyword set, once :meth:`find_keywords` has chosen it.
         validation: Accuracy (or Pearson correlation) of the last stage on the validation documents.
         train_outputs: Outputs of the training documents, where training has computed them anyway.
+        start_logits: What the probe that the network started from says of the validation documents.
+        kept_start: Whether training did not improve on that probe, which is the model then.
     """
 
     def __init__(
@@ -80,16 +93,92 @@ class TrainingRun:
         backbone = distributed.together(lambda: load_backbone(settings.model, self.classes))
         self.tokenizer, self.max_length = backbone.tokenizer, backbone.max_length
         self.data: TrainingData = encode_training_data(documents, classes, settings, self.tokenizer, self.max_length)
+        self.pooling = distributed.together(
+            lambda: choose_pooling(settings, self.classes, self.data.train, self.tokenizer, self.device)
+        )
+        self.model_settings = settings.model.model_copy(update={"pooling": self.pooling.name})
         self.keywords: KeywordSet | None = None
+        self._parent: TrainingRun | None = None
+        self._fold_rows: npt.NDArray[np.bool_] | None = None
+        self._features: dict[str, Any] = {}
         self.validation: dict[str, float] = {}
         self.train_outputs: Outputs | None = None
+        self.start_logits: npt.NDArray[np.float32] | None = None
+        self.kept_start = False
+
+    def folds(self) -> Iterator[TrainingRun]:
+        """A run without each fold of the documents, which are its validation part. All share their keywords."""
+        assert self.data.folds is not None
+        for fold in range(int(self.data.folds.max()) + 1):
+            part = copy.copy(self)
+            part.data, part.work = self.data.without_fold(fold), self.work / f"fold-{fold + 1}"
+            part._parent, part._fold_rows = self, (self.data.folds != fold)[self.data.train.document]
+            distributed.first_only(lambda work=part.work: work.mkdir(exist_ok=True))  # type: ignore[misc]
+            yield part
 
     def fresh_classifier(self) -> Any:
         """The pre-trained encoder with a new head; every stage starts alike, whatever ran before it."""
         from transformers import set_seed
 
         set_seed(self.settings.training.seed)
-        return distributed.together(lambda: load_backbone(self.settings.model, self.classes).classifier)
+        return distributed.together(lambda: load_backbone(self.model_settings, self.classes).classifier)
+
+    def start_classifier(self, train: Encoded | None = None) -> Any:
+        """The pre-trained encoder, its head started from a probe of the documents if the settings say so.
+
+        Args:
+            train: Documents to probe; ``None`` is the run's training documents.
+        """
+        classifier = self.fresh_classifier().to(self.device)
+        if not self.settings.starts_from_probe or output_layer(classifier) is None:
+            return classifier
+        own = train is None
+        if train is None:
+            train = self.data.train
+            vectors = self._vectors("head", lambda encoded: head_inputs(classifier, self.tokenizer, encoded))
+        else:
+            vectors = head_inputs(classifier, self.tokenizer, train)
+        length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
+        probe = self._probe(vectors / length, train)
+        set_output_layer(classifier, probe.weight / length, probe.bias)
+        if own and self.classes and len(self.data.validation):
+            held_out = TorchBackend(classifier, self.tokenizer, str(self.device))
+            pooling = self.settings.model.window_pooling
+            self.start_logits = document_outputs(held_out, self.data.validation, pooling).logits
+        return classifier
+
+    def _probe(self, vectors: Any, train: Encoded, **options: Any) -> LinearMap:
+        assert train.labels is not None
+        balanced = self.settings.loss.class_weights == "balanced"
+        head = self.settings.model.head
+        return fit_probe(vectors, train.labels, len(self.classes), head=head, balanced=balanced, **options)
+
+    def _vectors(self, kind: str, compute: Callable[[Encoded], Any]) -> Any:
+        """Fixed vectors of the training documents, computed once for all folds."""
+        whole = self._parent or self
+        if kind not in whole._features:
+            whole._features[kind] = compute(whole.data.train)
+        vectors = whole._features[kind]
+        return vectors if self._fold_rows is None else vectors[self._fold_rows]
+
+    def fit_start(self) -> TorchBackend:
+        """The network before any training: the encoder, with a head from the probe."""
+        backend = TorchBackend(self.start_classifier(), self.tokenizer, str(self.device))
+        self.validation = {"accuracy": self._start_accuracy() or 0.0}
+        return backend
+
+    def _start_accuracy(self) -> float | None:
+        if self.start_logits is None:
+            return None
+        return accuracy(document_labels(self.data.validation), self.start_logits.argmax(axis=1))
+
+    def keeps_start(self, trained: float, start: float) -> bool:
+        """Whether to keep the probe that training started from, given both accuracies on held-out documents."""
+        self.kept_start = start > trained
+        if self.kept_start:
+            _log.info("fine-tuning does not beat the probe it started from (%.3f, %.3f): keeping the probe",
+                      trained, start)  # fmt: skip
+        return self.kept_start
 
     # Networks -------------------------------------------------------------------------------------------------------
 
@@ -104,12 +193,20 @@ class TrainingRun:
         Args:
             keywords: Adds the masked views and their losses.
             bias_logits: Trains the residual of a biased model with these (N, C) outputs.
-            classifier: What to train; ``None`` is the pre-trained encoder with a new head.
+            classifier: What to train; ``None`` is :meth:`start_classifier`.
         """
         stage = TrainingStage(
-            self.settings.training.method, self.settings.epochs, keywords, bias_logits, self.settings.averaged_share
+            self.settings.training.method,
+            final_schedule(self.settings, len(self.data.train)),
+            keywords,
+            bias_logits,
+            self.settings.averaged_share,
         )
-        network = self._train(stage, self.fresh_classifier() if classifier is None else classifier)
+        network = self._train(stage, self.start_classifier() if classifier is None else classifier)
+        start = self._start_accuracy()
+        # With folds, all of them decide together.
+        if self._parent is None and start is not None and self.keeps_start(self.validation["accuracy"], start):
+            return self.fit_start()
         head = {} if network.token_head is None else network.token_head.state_dict()
         tensors = {TOKEN_HEAD + name: tensor.cpu() for name, tensor in head.items()}
         return TorchBackend(network.classifier, self.tokenizer, str(self.device), tensors=tensors)
@@ -129,28 +226,55 @@ class TrainingRun:
 
     def fit_linear(self, features: str) -> LinearBackend:
         """Fit a logistic regression on fixed vectors: ``encoder`` (mean hidden states) or ``tf-idf``."""
-        classifier = self.fresh_classifier()
         train, validation = self.data.train, self.data.validation
-        vectorizer: Vectorizer
-        if features == "encoder":
-            vectorizer = EncoderVectorizer(classifier.base_model.to(self.device), self.tokenizer)
-        else:
-            vectorizer = TfIdfVectorizer.fit(train, len(self.tokenizer), classifier.config)
-        with progress_bar(len(train), "features", "doc") as bar:
-            vectors = vectorizer(train, bar.update)
-        assert train.labels is not None
-        balanced = self.settings.loss.class_weights == "balanced"
-        backend = LinearBackend.fit(vectorizer, vectors, train.labels, balanced=balanced)
+        vectorizer = self._vectorizer(features)
+
+        def compute(encoded: Encoded) -> Any:
+            with progress_bar(len(encoded), "features", "doc") as bar:
+                return vectorizer(encoded, bar.update)
+
+        vectors = self._vectors(features, compute)
+        backend = LinearBackend(vectorizer, *self._probe(vectors, train, strength=self._strength(vectors)))
         pooling = self.settings.model.window_pooling
         self.train_outputs = pool_outputs(backend.outputs_of(vectors), train.document, pooling)
         predicted = document_outputs(backend, validation, pooling).logits.argmax(axis=1)
         self.validation = {"accuracy": accuracy(document_labels(validation), predicted)}
         return backend
 
+    def _vectorizer(self, features: str) -> Vectorizer:
+        """Made once for all folds: TF-IDF counts words, not labels."""
+        whole = self._parent or self
+        name = f"{features} vectorizer"
+        if name not in whole._features:
+            classifier = self.fresh_classifier()
+            whole._features[name] = (
+                EncoderVectorizer(classifier.base_model.to(self.device), self.tokenizer)
+                if features == "encoder"
+                else TfIdfVectorizer.fit(whole.data.train, len(self.tokenizer), classifier.config)
+            )
+        vectorizer: Vectorizer = whole._features[name]
+        return vectorizer
+
+    def _strength(self, vectors: Any) -> float:
+        """C by cross-validation over all documents, which the folds share."""
+        whole = self._parent or self
+        if "strength" not in whole._features:
+            labels = whole.data.train.labels
+            assert labels is not None
+            folds = stratified_folds(labels.tolist(), CHOOSING_FOLDS, self.settings.training.seed)
+            balanced = self.settings.loss.class_weights == "balanced"
+            every = whole._features.get("encoder", vectors)
+            whole._features["strength"] = choose_strength(every, labels, len(self.classes), folds, balanced=balanced)
+        strength: float = whole._features["strength"]
+        return strength
+
     # Stages on the way ----------------------------------------------------------------------------------------------
 
     def find_keywords(self) -> KeywordSet:
         """Choose the keywords, or read back those of an interrupted run."""
+        if self._parent is not None:
+            self.keywords = self._parent.keywords or self._parent.find_keywords()
+            return self.keywords
         path = self.work / "keywords.json"
         stored = distributed.first_only(lambda: path.read_text(encoding="utf-8") if path.is_file() else None)
         if stored is None:
@@ -168,8 +292,10 @@ class TrainingRun:
         folder = self.settings.keywords.attention_model
         if folder is not None:
             return distributed.together(lambda: load_attention_model(folder, self.device))
-        stage = TrainingStage("vanilla", self.settings.vanilla_stage_epochs)
-        return self._train(stage, self.fresh_classifier()).classifier
+        schedule = keyword_schedule(self.settings, len(self.data.train))
+        share = self.settings.averaged_share if self.settings.starts_from_probe else 0.0
+        stage = TrainingStage("vanilla", schedule, averaged_share=share)
+        return self._train(stage, self.start_classifier()).classifier
 
     def bias_logits(self, keywords: KeywordSet) -> npt.NDArray[np.float32]:
         """(N, C) outputs of a biased model, trained on documents reduced to their keywords."""
@@ -183,7 +309,8 @@ class TrainingRun:
             train=keywords_only(self.data.train, keywords, special),
             validation=keywords_only(self.data.validation, keywords, special),
         )
-        biased = self._train(TrainingStage("biased", self.settings.epochs), self.fresh_classifier(), reduced)
+        stage = TrainingStage("biased", final_schedule(self.settings, len(reduced.train)))
+        biased = self._train(stage, self.start_classifier(reduced.train), reduced)
         _log.info("keywords alone reach a validation accuracy of %.3f", self.validation["accuracy"])
         logits = TorchBackend(biased.classifier, self.tokenizer, str(self.device)).predict_logits(reduced.train)
         # All processes of a distributed run have the same logits.

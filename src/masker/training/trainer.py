@@ -257,7 +257,11 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         if views.context_view:
             dropped = outputs.get("context_doc_logits")
             regularize = no_class_loss if self.settings.loss.mer_target == "no-class" else entropy_loss
-            terms["L_MER"] = regularize(doc_logits[view == 2] if dropped is None else dropped)
+            losses = regularize(doc_logits[view == 2] if dropped is None else dropped)
+            viewed = inputs["context_documents"]
+            terms["L_MER"] = losses.new_zeros(n_documents).index_add(0, viewed, losses)
+        if views.share < 1.0:  # the documents with views count for the others
+            terms = {name: term if name == "L_CE" else term / views.share for name, term in terms.items()}
         return terms
 
     def _remember(self, terms: dict[str, torch.Tensor]) -> None:

@@ -1,4 +1,4 @@
-"""The documents of a training run: split into training, validation and calibration parts, and tokenized."""
+"""The documents of a training run: tokenized, and split into parts, or dealt into folds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from masker.config import Settings
 from masker.documents import Documents, validation_split
 from masker.documents.encoding import Encoded, encode
+from masker.documents.folds import stratified_folds
 from masker.errors import DataError
+from masker.inference.windows import document_labels
 from masker.labels import class_indices
+from masker.training.cross_fitting import FOLDS, uses_cross_fitting
 
 #: The smallest calibration part worth having: with fewer documents no false-alarm rate of 5 % can be promised.
 LEAST_CALIBRATION = 19.5
@@ -24,42 +28,59 @@ class TrainingData:
 
     Attributes:
         train: The network is trained on these.
-        validation: These choose the best checkpoint and the score.
+        validation: These choose the best checkpoint and the score; empty if the documents are dealt into folds.
         calibration: These choose nothing, so that what is measured on them holds for new documents; ``None`` if there
             are too few to set some aside.
+        folds: (N,) fold of each training document; ``None`` if documents were set aside.
     """
 
     train: Encoded
     validation: Encoded
     calibration: Encoded | None = None
+    folds: npt.NDArray[np.int64] | None = None
+
+    def without_fold(self, fold: int) -> TrainingData:
+        """One fold to validate on, the others to train on."""
+        assert self.folds is not None
+        inside = self.folds == fold
+        return TrainingData(self.train.take_documents(~inside), self.train.take_documents(inside))
 
 
 def encode_training_data(
     documents: Documents, classes: Sequence[str], settings: Settings, tokenizer: Any, max_length: int
 ) -> TrainingData:
-    """Hold out the validation and calibration documents and tokenize all parts."""
+    """Tokenize the documents and decide which of them train, validate and calibrate."""
     assert documents.labels is not None
     if settings.model.head == "regression":
         labels: Any = np.array(documents.labels, dtype=np.float32)
     else:
         labels = class_indices(documents.labels, classes)
-    train, held_out = validation_split(documents.labels, settings.data.validation_fraction, settings.training.seed)
+    encoded = encode(
+        tokenizer, documents.texts, documents.pairs, max_length, labels=labels, window_overlap=settings.model.overlap
+    )
+    seed = settings.training.seed
+    if uses_cross_fitting(settings, len(documents), int(encoded.lengths.sum())):
+        counts = np.bincount(document_labels(encoded))
+        if counts.max() < 2:
+            raise _nothing_to_hold_out()
+        folds = stratified_folds(documents.labels, min(FOLDS, int(counts.max())), seed)
+        return TrainingData(encoded, encoded.take_documents(np.zeros(len(documents), dtype=bool)), None, folds)
+    train, held_out = validation_split(documents.labels, settings.data.validation_fraction, seed)
     if not held_out:
-        raise DataError("no document can be held out for validation; give at least two documents of some class")
-    parts = []
-    for rows in [train, *_calibration_split(documents.labels, held_out, settings)]:
-        subset = documents.take(rows)
-        parts.append(
-            encode(
-                tokenizer,
-                subset.texts,
-                subset.pairs,
-                max_length,
-                labels=labels[np.asarray(rows, dtype=np.int64)],
-                window_overlap=settings.model.overlap,
-            )
-        )
-    return TrainingData(*parts)
+        raise _nothing_to_hold_out()
+    parts = [train, *_calibration_split(documents.labels, held_out, settings)]
+    encoded_parts = [encoded.take_documents(_flags(rows, len(documents))) for rows in parts]
+    return TrainingData(*encoded_parts)
+
+
+def _flags(rows: Sequence[int], count: int) -> npt.NDArray[np.bool_]:
+    flags = np.zeros(count, dtype=bool)
+    flags[np.asarray(rows, dtype=np.int64)] = True
+    return flags
+
+
+def _nothing_to_hold_out() -> DataError:
+    return DataError("no document can be held out for validation; give at least two documents of some class")
 
 
 def _calibration_split(labels: list[str] | list[float], held_out: list[int], settings: Settings) -> list[list[int]]:

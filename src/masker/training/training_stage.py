@@ -27,6 +27,7 @@ from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.training.fast_dropout import fast_dropout_in
 from masker.training.resume import checkpoint_step, last_complete_checkpoint
+from masker.training.schedule import Schedule, frozen_layers
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
 
@@ -41,7 +42,7 @@ class TrainingStage:
 
     Attributes:
         name: Of its folder and progress bar.
-        epochs: Passes over the training documents.
+        schedule: How long it trains.
         keywords: Those of the masked views; ``None`` trains on the documents alone.
         bias_logits: (N, C) outputs of a biased model, for a residual ensemble.
         averaged_share: The result is the mean of the weights over this last share of the steps; 0 takes the best
@@ -49,7 +50,7 @@ class TrainingStage:
     """
 
     name: str
-    epochs: int
+    schedule: Schedule
     keywords: KeywordSet | None = None
     bias_logits: npt.NDArray[np.float32] | None = None
     averaged_share: float = 0.0
@@ -72,6 +73,10 @@ def train_stage(
     views = make_views(settings, stage.keywords, tokenizer)
     reconstruct = views is not None and views.keyword_view and settings.loss.keyword_view == "reconstruct"
     network = MaskerNetwork(classifier, len(stage.keywords.target_ids) if reconstruct and stage.keywords else 0)
+    network.freeze(
+        embeddings=settings.training.embedding_lr_scale == 0.0,
+        layers=frozen_layers(settings, len(data.train), getattr(classifier.config, "num_hidden_layers", 0)),
+    )
     start = distributed.first_only(lambda: _open_stage(folder))
     trainer = MaskerTrainer(
         network,
@@ -92,10 +97,11 @@ def train_stage(
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
         distributed.barrier()  # some may still be reading the best checkpoint
         distributed.first_only(lambda: _close_stage(folder, network))
-    metrics = trainer.evaluate()
-    name = "pearson" if settings.model.head == "regression" else "accuracy"
     network.eval()
-    return network, {name: float(metrics[f"eval_{name}"])}
+    if not len(data.validation):
+        return network, {}
+    name = "pearson" if settings.model.head == "regression" else "accuracy"
+    return network, {name: float(trainer.evaluate()[f"eval_{name}"])}
 
 
 def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) -> Views | None:
@@ -114,6 +120,7 @@ def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) 
         keyword_view=keyword_view,
         context_view=context_view,
         context=settings.masking.context,
+        share=settings.masking.view_share,
     )
 
 

@@ -1,0 +1,64 @@
+"""Cross-fitting a model: out-of-fold outputs calibrate the detector, and the mean of the folds' networks is the model.
+
+:mod:`masker.training.cross_fitting` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from masker.config import Settings
+from masker.detection.auto import Observed
+from masker.detection.detector import Detector
+from masker.detection.fitting import DetectorFitter
+from masker.inference.backend import Backend, Floats
+from masker.inference.windows import document_labels
+from masker.metrics import accuracy
+from masker.training.cross_fitting import BackendMean
+from masker.training.run import TrainingRun
+
+
+class CrossFitted(NamedTuple):
+    """A trained network with its calibrated detector."""
+
+    backend: Backend
+    detector: Detector
+
+
+def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend], settings: Settings) -> CrossFitted:
+    """Train a network without each fold, let it judge the fold, and average the networks.
+
+    If the networks classify fewer documents correctly than the probes they started from, these are the model.
+    """
+    mean, observed, start = _fit_folds(run, train, settings)
+    correct = accuracy(observed.labels, observed.logits.argmax(axis=1))
+    if start is not None and run.keeps_start(correct, accuracy(observed.labels, start.argmax(axis=1))):
+        mean, observed, _ = _fit_folds(run, TrainingRun.fit_start, settings)
+        correct = accuracy(observed.labels, observed.logits.argmax(axis=1))
+    run.validation = {"accuracy": correct}
+    backend = mean.result()
+    fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
+    return CrossFitted(backend, fitter.fit_cross(run.data.train, observed))
+
+
+def _fit_folds(
+    run: TrainingRun, train: Callable[[TrainingRun], Backend], settings: Settings
+) -> tuple[BackendMean, Observed, Floats | None]:
+    """The mean of the networks, what they say of their folds, and what the probes they started from say."""
+    mean, parts = BackendMean(), []
+    starts: list[Floats] = []
+    for part in run.folds():
+        backend = train(part)
+        run.keywords = part.keywords
+        counts = np.bincount(document_labels(part.data.train), minlength=backend.n_outputs)
+        # The only document of a class comes to a network that cannot know the class.
+        known = counts[document_labels(part.data.validation)] > 0
+        if known.any():
+            fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
+            parts.append(fitter.observe(part.data.train, part.data.validation.take_documents(known)))
+            starts += [] if part.start_logits is None else [part.start_logits[known]]
+        mean.add(backend)
+    return mean, Observed.joined(parts), np.concatenate(starts) if starts else None

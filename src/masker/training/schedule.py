@@ -1,0 +1,62 @@
+"""How long to train, from the number of documents.
+
+An epoch says little: three of 300 documents are far from enough, three of 100,000 more than needed. A head that starts
+from a probe needs few steps, and what counts is how many documents those steps see:
+
+=================== ================================================================================
+documents           seen by the network
+=================== ================================================================================
+up to about 340     32 batches, so that even a few documents train the encoder
+up to 2,000         each three times
+up to 6,000         6,000 in all: from there on more passes change less than another seed
+more                each once
+=================== ================================================================================
+
+docs/quality.md shows what these numbers cost and gain. ``training.epochs`` overrides them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from masker.config import Settings
+
+LEAST_STEPS = 32
+EPOCHS = 3
+ENOUGH = 6000
+#: A vanilla stage whose attention gives the keywords: the top keywords no longer change much after it.
+KEYWORD_STEPS = 32
+#: With fewer documents the lowest third of the encoder is not trained: it has little to learn from them.
+FEW_DOCUMENTS = 1000
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The length of one training: a number of epochs, or else of steps."""
+
+    epochs: int | None = None
+    steps: int | None = None
+
+
+def final_schedule(settings: Settings, documents: int) -> Schedule:
+    """The length of the final training on this many documents."""
+    if settings.epochs is not None:
+        return Schedule(epochs=settings.epochs)
+    size = min(settings.training.batch_size, documents)
+    seen = min(EPOCHS * documents, max(ENOUGH, documents))
+    return Schedule(steps=max(LEAST_STEPS, -(-seen // size)))
+
+
+def keyword_schedule(settings: Settings, documents: int) -> Schedule:
+    """The length of the vanilla stage whose attention gives the keywords."""
+    if settings.vanilla_stage_epochs is not None:
+        return Schedule(epochs=settings.vanilla_stage_epochs)
+    steps = final_schedule(settings, documents).steps
+    return Schedule(steps=KEYWORD_STEPS if steps is None else min(steps, KEYWORD_STEPS))
+
+
+def frozen_layers(settings: Settings, documents: int, layers: int) -> int:
+    """How many of the encoder's lowest layers are not trained."""
+    if settings.training.frozen_layers is not None:
+        return min(settings.training.frozen_layers, layers)
+    return layers // 3 if settings.starts_from_probe and documents < FEW_DOCUMENTS else 0
