@@ -27,7 +27,7 @@ def test_it_summarises_and_shows_progress(masker_place):
 
 def test_it_tells_the_score_the_promise_and_the_trade_off(score_place):
     out = (score_place / "train.out").read_text()
-    assert "score auto (" in out and "by 48 held-out documents" in out
+    assert "score auto (" in out and "with 90 % probability (48 held-out texts)" in out
     assert "chosen" in out and "detected" in out
 
 
