@@ -116,7 +116,7 @@ class TestConfidence:
         assert found.threshold == 20.0 and found.promised == pytest.approx(1 - 0.1 ** (1 / 20))
 
     def test_interval(self):
-        """All 20: k = 19, Beta(2, 19). If classes have their own thresholds it covers the widest: k = 10, Beta(1, 10)."""
+        """All 20: k = 19, Beta(2, 19). If classes have their own thresholds, it covers theirs: k = 10, Beta(1, 10)."""
         assert rule(class_conditional=False).rate_interval == pytest.approx(beta.ppf([0.05, 0.95], 2, 19))
         low, high = rule().rate_interval
         assert low == pytest.approx(beta.ppf(0.05, 1, 10)) and high == pytest.approx(beta.ppf(0.95, 1, 10))
