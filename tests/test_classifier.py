@@ -31,7 +31,7 @@ def fitted(tiny):
 
 
 def test_parameters_survive_clone(tiny):
-    original = tiny(seed=3, false_alarm_rate=0.1)
+    original = tiny(seed=3, false_alarm_rate=0.1, confidence=0.9)
     copy = clone(original)
     assert copy.get_params() == original.get_params()
     assert copy.set_params(seed=4).seed == 4
@@ -43,6 +43,18 @@ def test_parameters_of_an_opened_model_count(fitted, tmp_path):
     opened.set_params(seed=7, method="vanilla", false_alarm_rate=0.01)
     found = opened._build_settings()
     assert (found.training.seed, found.training.method, found.detection.false_alarm_rate) == (7, "vanilla", 0.01)
+
+
+def test_confidence(fitted, tmp_path):
+    folder = fitted.save(tmp_path / "model")
+    texts, labels = make_corpus(90, seed=2)
+    opened = MaskerClassifier.load(folder, false_alarm_rate=0.3, confidence=0.9)
+    assert opened.get_params()["confidence"] == opened.detection_["confidence"] == 0.9
+    assert opened._build_settings().detection.confidence == 0.9
+    average = opened.calibrate(texts, labels, confidence=0)
+    assert average["confidence"] is None and opened.model_.settings.detection.confidence is None
+    sure = opened.calibrate(texts, labels, confidence=0.95)
+    assert sure["confidence"] == 0.95 and sure["threshold"] >= average["threshold"]
 
 
 def test_works_in_pipelines_and_cross_validation(tiny):

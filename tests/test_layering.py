@@ -42,10 +42,12 @@ ORDER = [
     "__main__",
 ]
 ROOT = Path(masker.__file__).parent
-#: Signatures that a library prescribes, and the one-call interface of the audit.
+#: Signatures that a library prescribes, the one-call interface of the audit, and a method that has the options of
+#: ``masker calibrate``.
 GIVEN = {
     "audit/keyword_audit.py:audit",
     "classifier.py:__init__",
+    "classifier.py:calibrate",
     "modeling/network.py:forward",
     "training/fast_dropout.py:_attention",
 }

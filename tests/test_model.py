@@ -203,6 +203,23 @@ def test_opening_with_a_score_is_opening_and_changing(masker):
     assert opened.predict(TEXTS) == masker.adjusted(score="energy", false_alarm_rate=0.5).predict(TEXTS)
 
 
+def test_confidence_is_kept_until_it_is_taken_back(masker, tmp_path):
+    """The folder was written before there was a confidence. Of 24 held-out texts the rank for 0.2 with 0.9 is 23,
+    as P(Bin(24, 0.2) >= 2) = 0.967 and P(... >= 3) = 0.885."""
+    assert masker.settings.detection.confidence is masker.detector.calibration.confidence is None
+    assert masker.describe_detector()["confidence"] is None
+    sure = masker.calibrate(TEXTS, LABELS, false_alarm_rate=0.2, confidence=0.9)
+    scores = np.sort(sure.detector.calibration.scores)
+    assert len(scores) == 24 and sure.detector.calibration.threshold == scores[22]
+    opened = Model.open(sure.save(tmp_path / "sure"), device="cpu")
+    assert opened.describe_detector() == sure.describe_detector()
+    assert opened.settings.detection.confidence == opened.adjusted(score="energy").settings.detection.confidence == 0.9
+    assert opened.at_operating_point(["zzz qqq"])[0].detector.calibration.confidence == 0.9
+    back = Model.open(tmp_path / "sure", device="cpu", confidence=0)
+    assert back.settings.detection.confidence is None
+    assert back.detector.calibration.threshold == scores[19], "ceil(25 * 0.8) = 20"
+
+
 def test_the_operating_point_is_the_best_of_the_trade_off(masker):
     strange = [f"zzz {'qqq ' * n}" for n in range(1, 9)]
     model, rows = masker.at_operating_point(strange)

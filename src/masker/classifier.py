@@ -30,6 +30,7 @@ _PARAMETERS: dict[str, dict[str, str]] = {
     "keywords": {"source": "keywords"},
     "detection": {
         "false_alarm_rate": "false_alarm_rate",
+        "confidence": "confidence",
         "score": "detector",
         "class_conditional": "class_conditional",
     },
@@ -57,6 +58,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             or another of docs/scores.md. (scikit-learn reserves ``score``.)
         class_conditional: Keep the false-alarm rate within each predicted class, not only overall.
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+        confidence: Probability that this model keeps the false-alarm rate, such as 0.95; ``None`` keeps it on average.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         detector: str | None = None,
         class_conditional: bool | None = None,
         device: str = "auto",
+        confidence: float | None = None,
     ) -> None:
         self.method = method
         self.head = head
@@ -88,6 +91,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.detector = detector
         self.class_conditional = class_conditional
         self.device = device
+        self.confidence = confidence
 
     @classmethod
     def of(cls, model: Model, device: str = "auto") -> MaskerClassifier:
@@ -197,6 +201,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         score: str | None = None,
         false_alarm_rate: float | None = None,
+        confidence: float | None = None,
         class_conditional: bool | None = None,
         ood_examples: Sequence[Text] | None = None,
         statistics: tuple[Sequence[Text], Sequence[Any]] | None = None,
@@ -208,6 +213,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             labels: Their classes; without them the confidence stays unchanged.
             score: Another score; ``auto`` is chosen anew.
             false_alarm_rate: Share of in-distribution texts that may be rejected; an upper limit with ``ood_examples``.
+            confidence: Probability that this calibration keeps the rate; 0 keeps it on average.
             class_conditional: Keep the rate within each predicted class.
             ood_examples: Out-of-distribution texts to set the rate by.
             statistics: Labelled training texts, for a score that the model has no statistics for.
@@ -222,6 +228,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             labels,
             score=score,
             false_alarm_rate=false_alarm_rate,
+            confidence=confidence,
             class_conditional=class_conditional,
             statistics=statistics,
         )
@@ -251,9 +258,10 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         score: str | None = None,
         false_alarm_rate: float | None = None,
         device: str = "auto",
+        confidence: float | None = None,
     ) -> MaskerClassifier:
         """Open a model folder; see :meth:`masker.model.Model.open`."""
-        return cls.of(Model.open(path, backend, device, score, false_alarm_rate), device)
+        return cls.of(Model.open(path, backend, device, score, false_alarm_rate, confidence), device)
 
     # What fitting found ---------------------------------------------------------------------------------------------
 

@@ -63,6 +63,17 @@ def _registered(registry: Registry[Any]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def checked_confidence(value: float | None) -> float | None:
+    """A confidence in range; 0 is ``None``, which ``--confidence 0`` takes to go back to the average.
+
+    Raises:
+        ValueError: When it is out of range. Below one half, it is rather the share of failures that was typed.
+    """
+    if value and not 0.5 <= value < 1.0:
+        raise ValueError("must be at least 0.5 and below 1, such as 0.95, or 0 to keep the rate on average")
+    return value or None
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -187,6 +198,8 @@ class DetectionSettings(_Section):
     #: Whether to scale the confidence by a temperature fitted on held-out documents.
     calibrate_confidence: bool = True
     false_alarm_rate: float = Field(default=0.05, ge=0.0, le=1.0)
+    #: Probability that this model keeps ``false_alarm_rate``; ``None`` keeps it on average over held-out sets.
+    confidence: Annotated[float | None, AfterValidator(checked_confidence)] = None
     #: The threshold keeps ``false_alarm_rate``, or follows the rule that the method was published with.
     rule: Literal["false-alarm-rate", "published"] = "false-alarm-rate"
     #: Calibrate on documents set aside (``split``), or on all of them, each scored by a model that was trained without

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ import torch
 from masker.config import Settings, stored_settings
 from masker.detection.calibration import Calibration
 from masker.detection.cross_fit import cross_fit
-from masker.detection.detector import Detector, Judgement
+from masker.detection.detector import Detector, Judgement, RuleChanges
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.fitting import DetectorFitter
 from masker.detection.prediction import Prediction, predictions_of
@@ -45,6 +45,9 @@ from masker.provenance import provenance
 from masker.registry import METHODS
 from masker.training.run import TrainingRun
 from masker.training.work_folder import work_folder
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Texts predicted together from a stream: enough to sort by length, little memory.
 STREAM_CHUNK = 2048
@@ -140,6 +143,7 @@ class Model:
         device: str = "auto",
         score: str | None = None,
         false_alarm_rate: float | None = None,
+        confidence: float | None = None,
     ) -> Model:
         """Open a folder that :meth:`save`, ``masker train`` or ``masker export`` wrote.
 
@@ -149,7 +153,7 @@ class Model:
                 unless the folder was exported without its weights.
             device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
             score: Another out-of-distribution score, calibrated on the same held-out documents.
-            false_alarm_rate: Another rate.
+            false_alarm_rate, confidence: Another promise.
 
         Raises:
             ConfigError: When there is no such backend or device, or the model does not have that score.
@@ -180,9 +184,9 @@ class Model:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
         model = cls(tokenizer, manifest["max_length"], network, detector, settings, *named, origin)
-        if score is None and false_alarm_rate is None:
+        if (score, false_alarm_rate, confidence) == (None, None, None):
             return model
-        return model.adjusted(score=score, false_alarm_rate=false_alarm_rate)
+        return model.adjusted(score=score, false_alarm_rate=false_alarm_rate, confidence=confidence)
 
     # Use ------------------------------------------------------------------------------------------------------------
 
@@ -271,17 +275,13 @@ class Model:
         """The same model with another detector, and the settings that it was calibrated with."""
         return replace(self, detector=detector, settings=settings or self.settings)
 
-    def adjusted(
-        self, score: str | None = None, false_alarm_rate: float | None = None, class_conditional: bool | None = None
-    ) -> Model:
+    def adjusted(self, **changes: Unpack[RuleChanges]) -> Model:
         """The same model with another score or decision rule, calibrated on the same held-out documents.
 
         ``None`` keeps what the model has; a score that it does not have is a ConfigError.
         """
         detector = self.require_detector("another score or false-alarm rate")
-        changed, detection = detector.adjusted(
-            self.settings, score=score, false_alarm_rate=false_alarm_rate, class_conditional=class_conditional
-        )
+        changed, detection = detector.adjusted(self.settings, **changes)
         return self.with_detector(changed, self.settings.model_copy(update={"detection": detection}))
 
     def calibrate(
@@ -291,6 +291,7 @@ class Model:
         *,
         score: str | None = None,
         false_alarm_rate: float | None = None,
+        confidence: float | None = None,
         class_conditional: bool | None = None,
         statistics: tuple[Sequence[Text], Sequence[Any]] | None = None,
     ) -> Model:
@@ -300,8 +301,7 @@ class Model:
             texts: New texts that the model was not trained on.
             labels: Their classes, for the confidence and the choice of ``auto``; ``None`` leaves both unchanged.
             score: Another score; ``auto`` is chosen anew on one part of the texts and calibrated on the other.
-            false_alarm_rate: Another rate.
-            class_conditional: Another rule.
+            false_alarm_rate, confidence, class_conditional: Another promise.
             statistics: Labelled training texts, to gather the score's statistics from.
 
         Raises:
@@ -310,7 +310,8 @@ class Model:
             ModelError: When the score needs statistics that the model does not have.
         """
         detector = self.require_detector("calibrate")
-        settings = recalibrated_settings(self.settings, detector.score.name, score, false_alarm_rate, class_conditional)
+        promise = false_alarm_rate, class_conditional, confidence
+        settings = recalibrated_settings(self.settings, detector.score.name, score, *promise)
         own = METHODS.get(settings.training.method).own_score is not None
         if statistics is not None:
             check_statistics(statistics[1], self.classes, settings)
@@ -341,15 +342,15 @@ class Model:
         Returns:
             The model, and what other rates would cost and catch (:mod:`masker.detection.trade_off`).
         """
-        detector = self.require_detector("ood_examples")
+        self.require_detector("ood_examples")
         if not len(ood_texts):
             raise DataError("ood_examples: there is no text; give at least one")
-        judged, held_out = self.judge(ood_texts), len(detector.calibration.scores)
+        judged = self.judge(ood_texts)
 
         def rule_at(rate: float) -> Calibration:
             return self.adjusted(false_alarm_rate=rate).require_detector().calibration
 
-        rate, rows = operating_point(rule_at, held_out, judged.scores, judged.predicted, highest)
+        rate, rows = operating_point(rule_at, judged.scores, judged.predicted, highest)
         return self.adjusted(false_alarm_rate=rate), rows
 
     def describe_detector(self) -> dict[str, Any] | None:

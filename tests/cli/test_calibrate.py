@@ -19,6 +19,23 @@ def test_it_changes_the_model(score_place, score_model):
     assert all(row["is_ood"] == (row["p_value"] <= 0.1) for row in rows)
 
 
+def test_confidence(score_place, score_model):
+    """Of 90 the rank for 0.1 with 0.95 is 86, as P(Bin(90, 0.1) >= 5) = 0.953 and P(... >= 6) = 0.897."""
+    new = str(score_place / "new.jsonl")
+    done = run("calibrate", score_model, new, "--false-alarm-rate", "0.1", "--confidence", "0.95")
+    assert "rejects at most 10 % of in-distribution texts with 95 % confidence (90 held-out texts)" in done.stdout
+    assert json.loads((Path(score_model) / "masker.json").read_text())["detection"]["confidence"] == 0.95
+    rows = predictions(score_model, str(score_place / "ood.jsonl"))
+    assert all(row["is_ood"] == (row["p_value"] <= 5 / 91 + 1e-12) for row in rows)
+    alarms = json.loads(run("evaluate", score_model, new, "--resamples", "5", "--json").stdout)["false_alarms"]
+    assert (alarms["confidence"], alarms["promised"], alarms["realised"]["value"]) == (0.95, 0.1, 4 / 90)
+    once = predictions(score_model, new, "--confidence", "0")
+    assert sum(row["is_ood"] for row in once) == 8, "on average: rank ceil(91 * 0.9) = 82"
+    line = one_line(run("calibrate", score_model, new, "--confidence", "95"))
+    assert "detection.confidence: must be at least 0.5 and below 1" in line and "got 95" in line
+    assert "--confidence" not in run("keywords", "--help").stdout
+
+
 def test_into_a_copy_without_labels_by_class(score_place, score_model, tmp_path):
     before = (score_place / "model" / "masker.json").read_text()
     copy = str(tmp_path / "copy")

@@ -33,7 +33,9 @@ def test_the_promise_and_another_score(score_place):
     args = [str(score_place / "model"), *data]
     report = json.loads(run("evaluate", *args, "--json").stdout)
     assert report["score"] == "auto"
-    assert set(report["false_alarms"]) == {"asked", "promised", "held_out", "separate", "realised"}
+    assert set(report["false_alarms"]) == {
+        "asked", "promised", "confidence", "rate_interval", "held_out", "separate", "realised",
+    }  # fmt: skip
     assert set(report["false_alarms"]["realised"]) == {"value", "low", "high"}
     assert (
         set(report["selective"]["confidence"]) == {"aurc", "curve"}

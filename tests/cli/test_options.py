@@ -126,7 +126,7 @@ def test_choices_are_those_of_the_settings():
 
 def test_help_names_every_kind_of_score():
     text = " ".join(run("train", "--help").stdout.split())
-    for option in ("--score", "--false-alarm-rate", "--class-conditional", "--ood-examples"):
+    for option in ("--score", "--false-alarm-rate", "--confidence", "--class-conditional", "--ood-examples"):
         assert option in text
     named = ("auto", "max-prob", "energy", "mahalanobis", "knn")
     assert all(name in text for name in named) and set(named) <= {"auto", *SCORES}

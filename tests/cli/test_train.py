@@ -27,17 +27,19 @@ def test_it_summarises_and_shows_progress(masker_place):
 
 def test_it_tells_the_score_the_promise_and_the_trade_off(score_place):
     out = (score_place / "train.out").read_text()
-    assert "score auto (" in out and "by 48 held-out documents" in out
+    assert "score auto (" in out and "with 90 % probability (48 held-out texts)" in out
     assert "chosen" in out and "detected" in out
 
 
 def test_a_rate_in_the_settings_limits_the_operating_point(score_place, tiny_backbones, tmp_path):
     options = [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--epochs", "1"]
     options += ["--set", "data.validation_fraction=0.4", "--ood-examples", str(score_place / "ood.jsonl")]
-    options += ["--set", "detection.false_alarm_rate=0.04"]
+    options += ["--set", "detection.false_alarm_rate=0.04", "--confidence", "0.8"]
     done = run("train", str(score_place / "train.jsonl"), "--output", str(tmp_path / "m"), *options)
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "m" / "masker.json").read_text())["detection"]["false_alarm_rate"] <= 0.04
+    found = json.loads((tmp_path / "m" / "masker.json").read_text())["detection"]
+    assert found["false_alarm_rate"] <= 0.04 and found["confidence"] == 0.8
+    assert "of in-distribution texts with 80 % confidence (48 held-out texts)" in done.stdout
 
 
 def test_rows_chosen_by_a_column(tiny_backbones, tmp_path):

@@ -35,6 +35,14 @@ def test_the_record_of_a_shard_keeps_its_form(tmp_path):
     )
 
 
+def test_a_confidence_makes_another_output(tmp_path):
+    source = tmp_path / "a.csv"
+    source.write_text("text\nsoup\n")
+    jobs = (ShardJob("/m", "m", "/out", DataSettings(), PredictOptions(confidence=sure)) for sure in (None, 0, 0.9))
+    options = [job.made_from(Shard(str(source), "a.csv"))["options"].get("confidence") for job in jobs]
+    assert options == [None, 0, 0.9]
+
+
 def test_a_failure_names_its_shard_once():
     shard = Shard("/in/a.csv", "a.jsonl")
     assert ShardResult.failure(shard, "no text column").message == "/in/a.csv: no text column"

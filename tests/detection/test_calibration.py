@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from masker.detection.calibration import Calibration
 
@@ -98,3 +98,37 @@ def test_the_guarantee_holds_over_many_draws(class_conditional):
     else:
         assert 0.6 * alarms[0] + 0.4 * alarms[1] <= limit
         assert alarms[1] > limit
+
+
+class TestConfidence:
+    def test_thresholds_by_hand(self):
+        """Rate 0.5 with 0.9. Ten: P(Bin(10, 1/2) >= 3) = 0.945 and P(... >= 4) = 0.828, so k = 10 + 1 - 3 = 8.
+        Twenty: P(Bin(20, 1/2) >= 7) = 0.942 and P(... >= 8) = 0.868, so k = 14."""
+        found = Calibration.fit(SCORES, PREDICTED, 3, 0.5, class_conditional=True, confidence=0.9)
+        assert found.thresholds.tolist() == [8.0, 18.0, 14.0] and found.promised == 0.5
+
+    def test_a_class_needs_enough_documents_for_the_bound(self):
+        """Rate 0.2 takes 4 documents on average, and 11 with 0.9: 1 - 0.8^10 = 0.893. Each class has 10."""
+        assert rule(0.2).by_class.tolist() == [True, True, False]
+        found = Calibration.fit(SCORES, PREDICTED, 3, 0.2, class_conditional=True, confidence=0.9)
+        assert not found.by_class.any() and found.promised == 0.2
+        found = Calibration.fit(SCORES, PREDICTED, 3, 0.05, class_conditional=False, confidence=0.9)
+        assert found.threshold == 20.0 and found.promised == pytest.approx(1 - 0.1 ** (1 / 20))
+
+    def test_interval(self):
+        """All 20: k = 19, Beta(2, 19). If classes have their own thresholds, it covers theirs: k = 10, Beta(1, 10)."""
+        assert rule(class_conditional=False).rate_interval == pytest.approx(beta.ppf([0.05, 0.95], 2, 19))
+        low, high = rule().rate_interval
+        assert low == pytest.approx(beta.ppf(0.05, 1, 10)) and high == pytest.approx(beta.ppf(0.95, 1, 10))
+        assert rule().with_threshold(7.0).rate_interval is None
+
+    def test_it_holds_in_each_class_over_many_draws(self):
+        """1000 times 80 + 60 documents; a class's scores are exponential, the second's three times as wide."""
+        draw, trials, above = np.random.default_rng(3), 1000, np.zeros(2)
+        predicted, width = np.repeat([0, 1], [80, 60]), np.array([1.0, 3.0])
+        for _ in range(trials):
+            scores = draw.exponential(size=140) * width[predicted]
+            found = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=True, confidence=0.9)
+            above += np.exp(-found.thresholds / width) > 0.05
+        assert found.by_class.all() and (above <= binom.ppf(1 - 1e-6, trials, 0.1)).all()
+        assert (above > 0).all()

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from masker.detection.conformal import conformal_p_values, conformal_threshold, least_documents, promised_rate
+from masker.detection.conformal import (
+    conformal_p_values,
+    conformal_threshold,
+    least_documents,
+    promised_rate,
+    rate_interval,
+    threshold_rank,
+)
 
 RATES = [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.9, 1.0]
 SCORES = st.lists(st.integers(0, 12).map(lambda n: n / 12), min_size=1, max_size=60)
@@ -111,3 +118,72 @@ def test_realised_rates_have_the_distribution_in_the_docstring():
     realised = 1 - np.array([conformal_threshold(draw.random(100), 0.05) for _ in range(4000)])
     assert realised.mean() == pytest.approx(5 / 101, abs=0.002)
     np.testing.assert_allclose(np.quantile(realised, [0.025, 0.975]), beta.ppf([0.025, 0.975], 5, 96), atol=0.006)
+
+
+class TestConfidence:
+    def test_ranks_by_hand(self):
+        """P(Beta(n + 1 - k, k) <= a) is P(Bin(n, a) >= n + 1 - k). For n = 4 and a = 1/2 that is 1, 5, 11 and 15
+        sixteenths for k = 1 ... 4: 0.9 takes k = 4, 0.6 takes 3, and so does exactly 11/16."""
+        assert threshold_rank(4, 0.5, 0.9) == 4
+        assert threshold_rank(4, 0.5, 0.6) == threshold_rank(4, 0.5, 11 / 16) == 3
+        assert conformal_threshold(np.array([0.4, 0.1, 0.3, 0.2]), 0.5, 0.6) == 0.3
+
+    def test_too_few_documents_by_hand(self):
+        """1 - (1/2)^n reaches 3/4 with n = 2; one document promises 3/4 itself: 1 - (1 - 3/4)^(1/1)."""
+        assert least_documents(0.5, 0.75) == 2
+        assert promised_rate(2, 0.5, 0.75) == 0.5
+        assert promised_rate(1, 0.5, 0.75) == pytest.approx(0.75)
+        assert threshold_rank(4, 0.5, 0.95) == 4 and promised_rate(4, 0.5, 0.95) == pytest.approx(0.527, abs=5e-4)
+
+    @pytest.mark.parametrize(("rate", "confidence", "count"), [(0.05, 0.95, 59), (0.01, 0.95, 299), (0.1, 0.9, 22)])
+    def test_known_sample_sizes(self, rate, confidence, count):
+        """Wilks' numbers for one-sided tolerance bounds: 59 for 95 %/95 %, 299 for 99 %/95 %, 22 for 90 %/90 %."""
+        assert least_documents(rate, confidence) == count
+        assert promised_rate(count, rate, confidence) == rate < promised_rate(count - 1, rate, confidence)
+        assert threshold_rank(count, rate, confidence) == count
+
+    def test_the_ends_of_the_range(self):
+        assert threshold_rank(30, 0.0, 0.95) == 30 and threshold_rank(30, 1.0, 0.95) == 1
+        assert least_documents(0.0, 0.95) > 10**8 and least_documents(1.0, 0.95) == 1
+
+    @given(st.integers(1, 300), st.sampled_from(RATES), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+    def test_against_all_ranks(self, count, rate, confidence):
+        ranks = np.arange(1, count + 1)
+        enough = ranks[beta.cdf(rate, count + 1 - ranks, ranks) >= confidence - 1e-9]
+        assert threshold_rank(count, rate, confidence) == (enough[0] if len(enough) else count)
+        assert (len(enough) > 0) == (count >= least_documents(rate, confidence))
+
+    def test_more_confidence_never_lowers_the_threshold(self):
+        ranks = [threshold_rank(200, 0.05, confidence) for confidence in (None, 0.8, 0.9, 0.95, 0.99, 0.99999)]
+        assert ranks == sorted(ranks) and ranks[0] < ranks[-1] == 200
+
+    def test_interval_by_hand(self):
+        """n = 1: k = 1, Beta(1, 1) is uniform. n = 2 and a low rate: k = 2, Beta(1, 2) has P(R <= x) = 1 - (1 - x)^2.
+
+        n = 100 and 5 %: k = 96, Beta(5, 96); with 95 % confidence k = 99, Beta(2, 99): P(R <= 5 %) = 0.963.
+        """
+        assert rate_interval(1, 0.5) == pytest.approx((0.05, 0.95))
+        assert rate_interval(2, 0.01) == pytest.approx((1 - 0.95**0.5, 1 - 0.05**0.5))
+        assert rate_interval(100, 0.05) == pytest.approx(beta.ppf([0.05, 0.95], 5, 96))
+        assert threshold_rank(100, 0.05, 0.95) == 99
+        assert rate_interval(100, 0.05, 0.95) == pytest.approx(beta.ppf([0.05, 0.95], 2, 99))
+
+    @pytest.mark.parametrize("confidence", [0.8, 0.95])
+    @pytest.mark.parametrize("count", [60, 200])
+    def test_the_bound_holds_over_many_draws(self, count, confidence):
+        """4000 times ``count`` draws from an exponential distribution, where threshold t has the true rate exp(-t).
+
+        With confidence the share of calibrations above 5 % is at most 1 - confidence, within the binomial
+        distribution's 1 - 1e-6 range. Without, the mean is at most 5 % (five standard errors), but a third are above.
+        """
+        draw, trials = np.random.default_rng(count), 4000
+        held_out = draw.exponential(size=(trials, count))
+        bounded, average = (
+            np.exp([-conformal_threshold(row, 0.05, wanted) for row in held_out]) for wanted in (confidence, None)
+        )
+        above = int((bounded > 0.05).sum())
+        assert above <= binom.ppf(1 - 1e-6, trials, 1 - confidence)
+        k = threshold_rank(count, 0.05, confidence)
+        assert above >= binom.ppf(1e-6, trials, beta.sf(0.05, count + 1 - k, k)), "no more careful than it says"
+        assert average.mean() <= 0.05 + 5 * average.std() / np.sqrt(trials)
+        assert (average > 0.05).mean() > 1 / 3

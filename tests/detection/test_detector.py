@@ -83,6 +83,17 @@ class TestAdjusted:
         assert one.score.name == detection.score == "energy" and detection.false_alarm_rate == 0.25
         assert one.calibration.threshold == np.sort(SCORES["energy"])[14], "k = ceil(20 * 0.75) = 15"
 
+    def test_confidence_by_hand(self):
+        """Rate 0.5 of 19 with 0.9: P(Bin(19, 1/2) >= 7) = 0.916 and P(... >= 8) = 0.820, so k = 13; then 0 is back to
+        k = 10. A rate or a score given alone keeps the confidence."""
+        sure, detection = detector().adjusted(SETTINGS, false_alarm_rate=0.5, confidence=0.9)
+        assert sure.calibration.threshold == 13 / 20 and detection.confidence == sure.calibration.confidence == 0.9
+        changed = SETTINGS.model_copy(update={"detection": detection})
+        other, detection = sure.adjusted(changed, score="energy")
+        assert other.calibration.confidence == detection.confidence == 0.9
+        back, detection = sure.adjusted(changed, confidence=0)
+        assert back.calibration.threshold == 0.5 and detection.confidence is back.calibration.confidence is None
+
     def test_a_rate_replaces_the_published_rule(self):
         published = SETTINGS.model_copy(
             update={"detection": SETTINGS.detection.model_copy(update={"rule": "published"})}
@@ -101,6 +112,9 @@ class TestAdjusted:
             ({"score": "vim"}, r"That score was removed from masker$"),
             ({"score": "openmax"}, r"That score belongs to a training method of its own"),
             ({"false_alarm_rate": 1.5}, r"must lie between 0 and 1; got 1\.5"),
+            ({"confidence": 0.05}, r"^confidence: must be at least 0\.5 and below 1, such as 0\.95.*; got 0\.05$"),
+            ({"confidence": 1.0}, r"below 1"),
+            ({"confidence": float("nan")}, r"below 1"),
         ],
     )
     def test_refused(self, change, message):
@@ -119,12 +133,20 @@ class TestStored:
             np.testing.assert_array_equal(left, right)
 
     def test_format(self):
-        """The keys that model folders have had since scores can be chosen."""
+        """The keys that model folders have had since scores can be chosen, and two on how sure the promise is."""
         assert set(detector().to_manifest()) == {
             "features", "temperature", "false_alarm_rate", "promised", "thresholds", "by_class", "held_out", "separate",
-            "auto",
+            "auto", "confidence", "rate_interval",
         }  # fmt: skip
         assert set(detector().to_arrays()) == {"held_out.max-prob", "held_out.energy", "held_out.predicted"}
+
+    def test_confidence(self):
+        sure, _ = detector().adjusted(SETTINGS, confidence=0.9)
+        assert stored(sure).calibration.confidence == 0.9 and stored(sure).to_manifest() == sure.to_manifest()
+        earlier = sure.to_manifest()
+        del earlier["confidence"], earlier["rate_interval"]
+        opened = Detector.from_stored({"score": "max-prob", "detection": earlier}, sure.to_arrays(), SETTINGS)
+        assert opened.calibration.confidence is None, "a folder of an earlier version"
 
     def test_scores_that_were_removed_are_dropped(self):
         again = stored(detector(), vim=np.zeros(19))

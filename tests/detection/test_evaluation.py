@@ -22,11 +22,18 @@ DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_
 
 
 def report(
-    head="one-vs-rest", threshold=0.4, ood=None, class_conditional=False, temperature=1.0, labels=LABELS, seed=0
+    head="one-vs-rest",
+    threshold=0.4,
+    ood=None,
+    class_conditional=False,
+    temperature=1.0,
+    labels=LABELS,
+    seed=0,
+    confidence=None,
 ):
     others = {"other": OUT} if ood is None else ood
     scores, predicted = np.arange(1, 40) / 100, np.zeros(39, dtype=int)
-    rule = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=class_conditional)
+    rule = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=class_conditional, confidence=confidence)
     if threshold is not None:
         rule = rule.with_threshold(threshold)
     held_out = HeldOut({"max-prob": scores}, predicted, True)
@@ -85,6 +92,18 @@ def test_false_alarms_by_hand():
     assert (content["asked"], content["promised"], content["held_out"]) == (0.05, None, 39), "a threshold from outside"
     assert report(threshold=None)["false_alarms"]["promised"] == 0.05
     assert "by_predicted_class" not in content
+
+
+def test_false_alarms_with_confidence_by_hand():
+    """39 held-out documents: k = 38 on average, Beta(2, 38). With 80 % confidence k = 39, Beta(1, 39), as
+    1 - 0.95^39 = 0.865; with 95 % they promise 1 - 0.05^(1/39) = 0.0739."""
+    average = report(threshold=None)["false_alarms"]
+    assert average["confidence"] is None and average["rate_interval"] == pytest.approx([0.0092, 0.1160], abs=1e-4)
+    sure = report(threshold=None, confidence=0.8)["false_alarms"]
+    assert (sure["confidence"], sure["promised"]) == (0.8, 0.05)
+    assert sure["rate_interval"] == pytest.approx([1 - 0.95 ** (1 / 39), 1 - 0.05 ** (1 / 39)])
+    assert report(threshold=None, confidence=0.95)["false_alarms"]["promised"] == pytest.approx(0.0739, abs=1e-4)
+    assert report()["false_alarms"]["rate_interval"] is None, "a threshold from outside"
 
 
 def test_false_alarms_by_class():

@@ -85,6 +85,15 @@ class TestFit:
         fitter(settings("energy")).fit(TRAIN, VALIDATION, documents(9, 1))
         assert "9 held-out documents guarantee a false-alarm rate of 0.1 at best, not 0.05" in caplog.text
 
+    def test_too_few_documents_for_the_confidence(self, caplog):
+        """Nine promise 1 - 0.05^(1/9) = 0.283 with 95 %."""
+        detector = fitter(settings("energy", confidence=0.95)).fit(TRAIN, VALIDATION, documents(9, 1))
+        assert "a false-alarm rate of 0.283 at best with 95 % confidence, not 0.05; hold out more" in caplog.text
+        assert detector.calibration.confidence == 0.95
+        caplog.clear()
+        fitter(settings("energy", confidence=0.95, false_alarm_rate=0.3)).fit(TRAIN, VALIDATION, documents(9, 1))
+        assert "guarantee" not in caplog.text
+
     def test_held_out_documents_are_limited(self):
         detector = fit(settings("energy", held_out=25))
         assert len(detector.calibration.scores) == 25

@@ -31,6 +31,16 @@ class TestSettings:
         assert recalibrated_settings(doc, "doc").detection.rule == "published"
         assert recalibrated_settings(doc, "doc", None, 0.2).detection.rule == "false-alarm-rate"
 
+    def test_confidence(self):
+        sure = recalibrated_settings(SETTINGS, "auto", confidence=0.95)
+        assert sure.detection.confidence == 0.95
+        assert recalibrated_settings(sure, "auto", None, 0.2).detection.confidence == 0.95
+        assert recalibrated_settings(sure, "auto", confidence=0).detection.confidence is None
+        with pytest.raises(ConfigError, match=r"detection.confidence: must be at least 0.5 and below 1.*; got 0.05"):
+            recalibrated_settings(SETTINGS, "auto", confidence=0.05)
+        doc = build_settings({"training": {"method": "doc"}, "detection": {"rule": "published"}})
+        assert recalibrated_settings(doc, "doc", confidence=0.9).detection.rule == "false-alarm-rate"
+
     def test_a_score_of_its_own_is_not_changed(self):
         doc = build_settings({"training": {"method": "doc"}})
         assert recalibrated_settings(doc, "doc", "doc").detection.score == "auto"

@@ -15,7 +15,7 @@ def rule_at(held_out):
 
 
 def best(ood, highest=None):
-    return best_rate(rule_at(HELD_OUT), 99, ood, np.zeros(len(ood), dtype=int), highest)
+    return best_rate(rule_at(HELD_OUT), ood, np.zeros(len(ood), dtype=int), highest)
 
 
 def test_best_rate_by_hand():
@@ -31,7 +31,7 @@ def test_best_rate_by_hand():
 
 def test_rows():
     ood = np.array([91.5, 91.5, 91.5, 50.5])
-    rows = trade_off(rule_at(HELD_OUT), 99, ood, np.zeros(4, dtype=int), 0.09)
+    rows = trade_off(rule_at(HELD_OUT), ood, np.zeros(4, dtype=int), 0.09)
     assert [row["false_alarm_rate"] for row in rows] == [0.01, 0.02, 0.05, 0.09, 0.1, 0.2]
     assert [row["detected"]["value"] for row in rows] == [0.0, 0.0, 0.0, 0.75, 0.75, 0.75]
     assert [row["threshold"] for row in rows] == pytest.approx([99, 98, 95, 91, 90, 80])
@@ -41,7 +41,7 @@ def test_rows():
 def test_few_held_out_documents_guarantee_few_rates():
     """Nine documents guarantee 1/10 and more."""
     at, ood, predicted = rule_at(np.arange(9.0)), np.array([99.0]), np.array([0])
-    rows = trade_off(at, 9, ood, predicted, best_rate(at, 9, ood, predicted))
+    rows = trade_off(at, ood, predicted, best_rate(at, ood, predicted))
     assert [row["false_alarm_rate"] for row in rows] == [0.1, 0.2]
 
 
@@ -53,5 +53,21 @@ def test_the_rule_of_the_model_is_used():
         return Calibration.fit(scores, predicted, 2, rate, class_conditional=True)
 
     ood, examples = np.full(3, 50.0), np.zeros(3, dtype=int)
-    assert best_rate(by_class, 198, ood, examples) == pytest.approx(0.01)
-    assert trade_off(by_class, 198, ood, examples, 0.01)[0]["detected"]["value"] == 1.0
+    assert best_rate(by_class, ood, examples) == pytest.approx(0.01)
+    assert trade_off(by_class, ood, examples, 0.01)[0]["detected"]["value"] == 1.0
+
+
+def test_rates_that_cannot_be_promised_with_confidence_are_left_out():
+    """99 documents promise 1 - 0.05^(1/99) = 2.98 % with 95 % confidence, so 3 % is the lowest rate of the grid; four
+    promise 52.7 %, more than any."""
+
+    def at(scores):
+        one = np.zeros(len(scores), dtype=int)
+        return lambda rate: Calibration.fit(scores, one, 1, rate, class_conditional=False, confidence=0.95)
+
+    ood, predicted = np.array([200.0]), np.array([0])
+    assert best_rate(at(HELD_OUT), ood, predicted) == pytest.approx(0.03)
+    rows = trade_off(at(HELD_OUT), ood, predicted, 0.03)
+    assert [row["false_alarm_rate"] for row in rows] == [0.03, 0.05, 0.1, 0.2]
+    assert best_rate(at(HELD_OUT[:4]), ood, predicted) == pytest.approx(1 - 0.05 ** (1 / 4))
+    assert best_rate(at(HELD_OUT[:4]), ood, predicted, 0.1) == 0.1

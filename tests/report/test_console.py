@@ -21,6 +21,8 @@ DETECTION = {
     "score": "auto",
     "auto": {"offsets": {"knn": 0.0, "energy": 1.0}},
     "promised": 0.05,
+    "confidence": None,
+    "rate_interval": [0.0123, 0.1049],
     "held_out": 48,
     "separate": True,
     "by_class": [False, True, True],
@@ -57,8 +59,8 @@ def test_training(capsys):
     out = printed(capsys)
     assert "trained on 60 documents in 12 s; validation accuracy 0.877" in out
     assert "2 keywords (attention): moon, [soup]" in out
-    assert "score auto (knn guarded by energy); rejects at most 5 % of in-distribution texts" in out
-    assert "by 48 held-out documents\n" in out
+    assert "score auto (knn guarded by energy); rejects at most 5 % of in-distribution texts of each predicted" in out
+    assert "a class's own rate lies between 1.2 and 10.5 % with 90 % probability (48 held-out texts)\n" in out
     assert "exceeds 1.25, or the threshold of its predicted class (2 classes have their own)" in out
     assert "skipped" not in out
     assert out.splitlines()[-1] == "try:   echo 'some text' | masker predict models/[new] -"
@@ -85,7 +87,17 @@ def test_training_of_a_regression_names_no_threshold(capsys):
     ("changes", "words"),
     [
         ({"promised": None}, "score auto (knn guarded by energy); its threshold was given, so no false-alarm rate"),
-        ({"separate": False}, "48 held-out documents, which also selected the model"),
+        (
+            {"by_class": [False]},
+            "rejects at most 5 % of in-distribution texts on average; this model's own rate lies between 1.2 and "
+            "10.5 % with 90 % probability (48 held-out texts)\n",
+        ),
+        (
+            {"by_class": [False], "confidence": 0.95, "promised": 0.0605},
+            "rejects at most 6.05 % of in-distribution texts with 95 % confidence (48 held-out texts)\n",
+        ),
+        ({"confidence": 0.999}, "texts of each predicted class with 99.9 % confidence each (48 held-out texts)\n"),
+        ({"separate": False}, "(48 held-out texts, which also selected the model, so approximately)\n"),
         ({"score": "energy", "auto": None}, "score energy; rejects at most 5 %"),
     ],
 )
@@ -112,7 +124,7 @@ def test_evaluation(capsys):
         "documents": 30,
         "classification": {"accuracy": FIGURE},
         "rejected": 0.1,
-        "false_alarms": {"promised": 0.05, "realised": {"value": 0.1, "low": 0.02, "high": 0.27}},
+        "false_alarms": {"promised": 0.05, "confidence": 0.95, "realised": {"value": 0.1, "low": 0.02, "high": 0.27}},
         "selective": {name: {"aurc": FIGURE} for name in ("confidence", "ood_score")},
         "ood": {"[other]": {"documents": 20, "rejected": 0.75, **dict.fromkeys(DETECTION_COLUMNS, FIGURE)}},
     }
@@ -122,7 +134,7 @@ def test_evaluation(capsys):
         "[held].csv (30 documents)",
         "0.9123",
         "0.9000 – 0.9500",
-        "rejected as OOD (promised 0.05)",
+        "rejected as OOD (promised 0.05 with 95 % confidence)",
         "[other]",
     ):
         assert words in out

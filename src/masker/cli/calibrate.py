@@ -19,6 +19,7 @@ from masker.cli import options as shared
 @shared.json_option
 @shared.score_option
 @shared.false_alarm_option
+@shared.confidence_option
 @shared.class_conditional_option
 @shared.ood_examples_option
 @shared.backend_option

@@ -20,6 +20,7 @@ from masker.cli import options as shared
 @shared.json_option
 @shared.score_option
 @shared.false_alarm_option
+@shared.confidence_option
 @shared.backend_option
 @shared.device_option
 @shared.data_options
@@ -41,6 +42,6 @@ def evaluate_command(
         raise ConfigError("--ood-where filters out-of-distribution texts; give them with --ood FILE")
     settings = shared.read_data_settings(options)
     resamples = options.pop("resamples")
-    opened = Model.open(model, **options)  # backend, device, score and false_alarm_rate are left
+    opened = Model.open(model, **options)  # backend, device, score and the promise are left
     report = evaluate(opened, EvaluationSources(test, ood, parse_where(ood_where)), settings, resamples=resamples)
     shared.print_result(report, as_json, print_evaluation)

@@ -27,7 +27,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "method", "backbone", "preset", "epochs", "batch_size", "learning_rate", "max_length", "seed", "head",
         "keywords", "attention_model",
     ),
-    "Detection": ("score", "false_alarm_rate", "class_conditional", "ood_examples", "statistics"),
+    "Detection": ("score", "false_alarm_rate", "confidence", "class_conditional", "ood_examples", "statistics"),
     "Advanced": ("device", "backend", "engine", "workers", "address", "resamples", "config", "overrides"),
 }  # fmt: skip
 
@@ -95,6 +95,12 @@ false_alarm_option = click.option(
     type=float,
     metavar="X",
     help="Reject at most this share of texts that belong to a class.  [default: the model's, or 0.05]",
+)
+confidence_option = click.option(
+    "--confidence",
+    type=float,
+    metavar="P",
+    help="Keep the rate for this model with this probability, such as 0.95, not only on average; 0: on average.",
 )
 class_conditional_option = click.option(
     "--class-conditional/--no-class-conditional",

@@ -24,6 +24,7 @@ from masker.cli import options as shared
 @click.option("--address", metavar="HOST:PORT", help="A running Ray cluster.  [default: RAY_ADDRESS, or none]")
 @shared.score_option
 @shared.false_alarm_option
+@shared.confidence_option
 @shared.backend_option
 @shared.device_option
 @shared.data_options

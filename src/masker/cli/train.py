@@ -16,6 +16,7 @@ from masker.cli import options as shared
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
 @shared.score_option
 @shared.false_alarm_option
+@shared.confidence_option
 @shared.class_conditional_option
 @shared.ood_examples_option
 @shared.settings_options
@@ -34,7 +35,7 @@ def train_command(data: str, output: str, restart: bool, ood_examples: str | Non
     On several devices or machines:
     torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """  # noqa: D301
-    detection = {key: options.pop(key) for key in ("score", "false_alarm_rate", "class_conditional")}
+    detection = {key: options.pop(key) for key in ("score", "false_alarm_rate", "confidence", "class_conditional")}
     keywords = options["keywords"]
     settings = shared.build_from_options(options, detection=detection)
 
@@ -49,7 +50,8 @@ def train_command(data: str, output: str, restart: bool, ood_examples: str | Non
         logging.getLogger("masker").warning("--keywords is ignored: method %s does not use keywords", method.name)
     if settings.model.head == "regression" and any(value is not None for value in detection.values()):
         raise ConfigError(
-            "a regression has no classes to be out of; leave out --score, --false-alarm-rate and --class-conditional"
+            "a regression has no classes to be out of; leave out --score, --false-alarm-rate, --confidence and "
+            "--class-conditional"
         )
     rule = settings.detection
     highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None

@@ -23,6 +23,7 @@ class CalibrationChanges:
 
     score: str | None = None
     false_alarm_rate: float | None = None
+    confidence: float | None = None
     class_conditional: bool | None = None
     ood_examples: str | None = None
     statistics: str | None = None
@@ -58,6 +59,7 @@ def calibrate(
         documents.labels,
         score=changes.score,
         false_alarm_rate=changes.false_alarm_rate,
+        confidence=changes.confidence,
         class_conditional=changes.class_conditional,
         statistics=statistics,
     )

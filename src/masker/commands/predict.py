@@ -38,7 +38,8 @@ def open_with_options(folder: str, options: PredictOptions) -> Model:
     Raises:
         ConfigError: When it is a regression and ``--reject`` was given.
     """
-    model = Model.open(folder, options.backend, options.device, options.score, options.false_alarm_rate)
+    promise = options.false_alarm_rate, options.confidence
+    model = Model.open(folder, options.backend, options.device, options.score, *promise)
     if options.reject and model.is_regression:
         raise ConfigError("a regression has no classes to be out of; leave --reject out")
     return model

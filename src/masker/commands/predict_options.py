@@ -16,6 +16,7 @@ class PredictOptions:
     score: str | None = None
     false_alarm_rate: float | None = None
     device: str = "auto"
+    confidence: float | None = None
 
     @property
     def can_use_gpu(self) -> bool:

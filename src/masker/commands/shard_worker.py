@@ -33,7 +33,9 @@ class ShardJob:
 
     def made_from(self, shard: Shard) -> dict[str, Any]:
         """What the output of a shard depends on. Changing this form makes every existing output obsolete."""
-        names = ("with_text", "reject", "score", "false_alarm_rate")
+        names = ["with_text", "reject", "score", "false_alarm_rate"]
+        if self.options.confidence is not None:  # outputs of earlier versions stay valid
+            names.append("confidence")
         return {
             "model_sha256": self.model_sha256,
             "backend": self.options.backend,

@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.detection.arrays import Floats, Labels
-from masker.detection.conformal import conformal_p_values, conformal_threshold, least_documents, promised_rate
+from masker.detection.conformal import (
+    conformal_p_values,
+    conformal_threshold,
+    least_documents,
+    promised_rate,
+    rate_interval,
+)
 
 Flags = npt.NDArray[np.bool_]
 
@@ -24,23 +30,32 @@ class Calibration:
     thresholds: Floats  # (C,) score above which a document is rejected, by its predicted class
     by_class: Flags  # (C,) whether a class has a threshold of its own; the others share one
     external: bool = False  # thresholds were set from outside, so nothing is guaranteed
+    confidence: float | None = None  # probability that this rule keeps the rate; None: it is kept on average
 
     @classmethod
     def fit(
-        cls, scores: Floats, predicted: Labels, n_classes: int, false_alarm_rate: float, *, class_conditional: bool
+        cls,
+        scores: Floats,
+        predicted: Labels,
+        n_classes: int,
+        false_alarm_rate: float,
+        *,
+        class_conditional: bool,
+        confidence: float | None = None,
     ) -> Calibration:
         """Set conformal thresholds.
 
         ``class_conditional`` keeps the guarantee within each predicted class that has enough held-out documents, and
         within all other classes together. (If these used the threshold of all documents, the false alarms of the large
-        classes would be spent twice.)
+        classes would be spent twice.) A ``confidence`` then holds for each of these groups, not for all at once.
         """
         by_class = np.zeros(n_classes, dtype=bool)
         if class_conditional:
-            by_class = np.bincount(predicted, minlength=n_classes) >= max(1, least_documents(false_alarm_rate))
-        rule = cls(scores, predicted, false_alarm_rate, np.empty(n_classes), by_class)
+            enough = max(1, least_documents(false_alarm_rate, confidence))
+            by_class = np.bincount(predicted, minlength=n_classes) >= enough
+        rule = cls(scores, predicted, false_alarm_rate, np.empty(n_classes), by_class, confidence=confidence)
         for labels, members in rule._groups():
-            rule.thresholds[labels] = conformal_threshold(scores[members], false_alarm_rate)
+            rule.thresholds[labels] = conformal_threshold(scores[members], false_alarm_rate, confidence)
         return rule
 
     def _groups(self) -> Iterator[tuple[Flags, Flags]]:
@@ -68,7 +83,24 @@ class Calibration:
         """The false-alarm rate that the held-out documents guarantee; ``None`` for a threshold from outside."""
         if self.external:
             return None
-        return max(promised_rate(int(members.sum()), self.false_alarm_rate) for _, members in self._groups())
+        return max(promised_rate(count, self.false_alarm_rate, self.confidence) for count in self._counts())
+
+    @property
+    def rate_interval(self) -> list[float] | None:
+        """Ends of where the rule's own rate lies with 90 % probability; ``None`` for a threshold from outside.
+
+        If classes have thresholds of their own, it covers the interval of each.
+        """
+        if self.external:
+            return None
+        lows, highs = zip(
+            *(rate_interval(count, self.false_alarm_rate, self.confidence) for count in self._counts()), strict=True
+        )
+        return [min(lows), max(highs)]
+
+    def _counts(self) -> list[int]:
+        """The number of held-out documents behind each threshold."""
+        return [int(members.sum()) for _, members in self._groups()]
 
     def rejects(self, scores: Floats, predicted: Labels) -> Flags:
         """(N,) whether documents with these scores and predicted classes are out-of-distribution."""

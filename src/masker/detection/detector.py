@@ -7,12 +7,12 @@ model is used. It holds no settings: those belong to the model, and methods that
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from masker.config import DetectionSettings, Head, Settings
+from masker.config import DetectionSettings, Head, Settings, checked_confidence
 from masker.detection.arrays import Arrays, Floats, Labels
 from masker.detection.calibration import Calibration
 from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, MissingScore, Score
@@ -24,6 +24,15 @@ from masker.registry import METHODS, SCORES
 
 _HELD_OUT = "held_out."
 _PREDICTED = "predicted"
+
+
+class RuleChanges(TypedDict, total=False):
+    """What :meth:`Detector.adjusted` can change; ``None`` keeps what is in use."""
+
+    score: str | None
+    false_alarm_rate: float | None
+    confidence: float | None
+    class_conditional: bool | None
 
 
 class Judgement(NamedTuple):
@@ -91,14 +100,16 @@ class Detector:
         *,
         score: str | None = None,
         false_alarm_rate: float | None = None,
+        confidence: float | None = None,
         class_conditional: bool | None = None,
     ) -> tuple[Detector, DetectionSettings]:
         """Change score or decision rule, calibrated on the same held-out documents; ``None`` keeps what is in use.
 
-        Returns the new detector, and the detection settings that describe it.
+        Returns the new detector, and the detection settings that describe it. A ``confidence`` of 0 goes back to the
+        average.
 
         Raises:
-            ConfigError: If the model does not have that score, or the rate is out of range.
+            ConfigError: If the model does not have that score, or rate or confidence is out of range.
         """
         name = self.score.name if score is None else score
         own_score = METHODS.get(settings.training.method).own_score is not None
@@ -108,17 +119,22 @@ class Detector:
             raise ConfigError(f"score: this model offers {offers}; got '{name}'.{only if own_score else _remedy(name)}")
         if false_alarm_rate is not None and not 0.0 <= false_alarm_rate <= 1.0:
             raise ConfigError(f"false_alarm_rate: must lie between 0 and 1; got {false_alarm_rate!r}")
-        if name == self.score.name and false_alarm_rate is None and class_conditional is None:
+        try:
+            sure = self.calibration.confidence if confidence is None else checked_confidence(confidence)
+        except ValueError as error:
+            raise ConfigError(f"confidence: {error}; got {confidence!r}") from None
+        if name == self.score.name and (false_alarm_rate, confidence, class_conditional) == (None, None, None):
             return self, settings.detection
         before = settings.detection
         rate = self.calibration.false_alarm_rate if false_alarm_rate is None else false_alarm_rate
         by_class = before.class_conditional if class_conditional is None else class_conditional
-        changes: dict[str, Any] = {"false_alarm_rate": rate, "class_conditional": by_class, "rule": "false-alarm-rate"}
+        changes: dict[str, Any] = {"false_alarm_rate": rate, "confidence": sure, "class_conditional": by_class}
+        changes["rule"] = "false-alarm-rate"
         if not own_score:
             changes["score"] = name
         n_classes = len(self.calibration.thresholds)
         held_out = self.held_out.scores[name], self.held_out.predicted
-        calibration = Calibration.fit(*held_out, n_classes, rate, class_conditional=by_class)
+        calibration = Calibration.fit(*held_out, n_classes, rate, class_conditional=by_class, confidence=sure)
         chosen = self.score if name == self.score.name else self.basis.build(name, settings)
         return replace(self, score=chosen, calibration=calibration), before.model_copy(update=changes)
 
@@ -131,7 +147,9 @@ class Detector:
             "features": list(self.score.features),
             "temperature": self.temperature,
             "false_alarm_rate": calibration.false_alarm_rate,
+            "confidence": calibration.confidence,
             "promised": calibration.promised,
+            "rate_interval": calibration.rate_interval,
             "thresholds": calibration.thresholds.tolist(),
             "by_class": calibration.by_class.tolist(),
             "held_out": len(calibration.scores),
@@ -163,6 +181,7 @@ class Detector:
             np.array(stored["thresholds"], dtype=np.float64),
             np.array(stored["by_class"], dtype=bool),
             external=stored["promised"] is None,
+            confidence=stored.get("confidence"),  # folders of earlier versions do not have it
         )
         basis = ScoreBasis.from_stored(stored["auto"], stored.get("learnt", name), arrays, settings)
         installed = name == AUTO or name in SCORES

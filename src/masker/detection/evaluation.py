@@ -90,6 +90,8 @@ def _false_alarms(detector: Detector, classes: Sequence[str], test: Judgement) -
     report: dict[str, Any] = {
         "asked": calibration.false_alarm_rate,
         "promised": calibration.promised,
+        "confidence": calibration.confidence,
+        "rate_interval": calibration.rate_interval,
         "held_out": len(calibration.scores),
         "separate": detector.held_out.separate,
         "realised": _share(test.rejected),

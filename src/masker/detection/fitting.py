@@ -230,14 +230,16 @@ class DetectorFitter:
             self._backend.n_outputs,
             rule.false_alarm_rate,
             class_conditional=rule.class_conditional,
+            confidence=rule.confidence,
         )
         if rule.rule == "published" and score.published_threshold is not None:
             calibration = calibration.with_threshold(score.published_threshold)
         elif calibration.promised is not None and calibration.promised > rule.false_alarm_rate:
             _log.warning(
-                "%d held-out documents guarantee a false-alarm rate of %.3g at best, not %.3g; hold out more",
+                "%d held-out documents guarantee a false-alarm rate of %.3g at best%s, not %.3g; hold out more",
                 len(predicted),
                 calibration.promised,
+                "" if rule.confidence is None else f" with {100 * rule.confidence:.6g} % confidence",
                 rule.false_alarm_rate,
             )
         return Detector(score, calibration, 1.0, HeldOut(scores, predicted, separate), settings.model.head, basis)

@@ -20,6 +20,7 @@ def recalibrated_settings(
     score: str | None = None,
     false_alarm_rate: float | None = None,
     class_conditional: bool | None = None,
+    confidence: float | None = None,
 ) -> Settings:
     """Settings with the requested changes; ``None`` keeps the present value. ``used`` is the score in use.
 
@@ -35,9 +36,10 @@ def recalibrated_settings(
     before = settings.detection
     changes: dict[str, Any] = {
         # Asking for a rate replaces the published threshold.
-        "rule": before.rule if false_alarm_rate is None else "false-alarm-rate",
+        "rule": before.rule if false_alarm_rate is None and confidence is None else "false-alarm-rate",
         "score": before.score if method.own_score is not None else score or used,
         "false_alarm_rate": before.false_alarm_rate if false_alarm_rate is None else false_alarm_rate,
+        "confidence": before.confidence if confidence is None else confidence,
         "class_conditional": before.class_conditional if class_conditional is None else class_conditional,
     }
     return build_settings(settings.model_dump(), {"detection": changes})

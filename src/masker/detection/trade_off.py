@@ -9,7 +9,7 @@ import numpy as np
 
 from masker.detection.arrays import Floats, Labels
 from masker.detection.calibration import Calibration
-from masker.detection.conformal import least_documents
+from masker.detection.conformal import least_documents, promised_rate
 from masker.metrics import binomial_interval
 
 #: The decision rule at a false-alarm rate.
@@ -21,23 +21,31 @@ RATES = (0.01, 0.02, 0.05, 0.1, 0.2)
 _GRID = np.round(np.arange(1, 101) / 200, 3)
 
 
-def best_rate(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, highest: float | None = None) -> float:
+def best_rate(rule_at: RuleAt, ood: Floats, predicted: Labels, highest: float | None = None) -> float:
     """The false-alarm rate that maximises (share of examples detected) − (rate); the lowest one on a tie.
 
     Args:
         rule_at: The model's decision rule at any rate.
-        held_out: Number of in-distribution documents behind it.
         ood: (m,) scores of out-of-distribution examples, with (m,) ``predicted`` classes.
         highest: Upper limit of the rate; ``None`` means 0.5.
     """
-    rates = [float(rate) for rate in _GRID if least_documents(float(rate)) <= held_out]
-    lowest = 1.0 / (held_out + 1) if highest is None else highest
-    rates = [rate for rate in rates if highest is None or rate <= highest] or [lowest]
-    gains = [rule_at(rate).rejects(ood, predicted).mean() - rate for rate in rates]
-    return rates[int(np.argmax(gains))]
+    rates = [float(rate) for rate in _GRID if highest is None or rate <= highest]
+    rules = [rule for rule in map(rule_at, rates) if _is_possible(rule)]
+    if not rules and highest is not None:
+        return highest
+    if not rules:
+        least = rule_at(0.0)
+        return promised_rate(len(least.scores), 0.0, least.confidence)
+    gains = [rule.rejects(ood, predicted).mean() - rule.false_alarm_rate for rule in rules]
+    return rules[int(np.argmax(gains))].false_alarm_rate
 
 
-def trade_off(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, chosen: float) -> list[dict[str, Any]]:
+def _is_possible(rule: Calibration) -> bool:
+    """Whether all held-out documents together can guarantee the rate."""
+    return least_documents(rule.false_alarm_rate, rule.confidence) <= len(rule.scores)
+
+
+def trade_off(rule_at: RuleAt, ood: Floats, predicted: Labels, chosen: float) -> list[dict[str, Any]]:
     """One row for the chosen rate and for each rate in :data:`RATES` that the held-out documents can guarantee.
 
     Returns:
@@ -45,9 +53,10 @@ def trade_off(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, ch
         interval) and ``chosen``; JSON-ready.
     """
     rows = []
-    possible = {rate for rate in RATES if least_documents(rate) <= held_out}
-    for rate in sorted({*possible, chosen}):
+    for rate in sorted({*RATES, chosen}):
         rule = rule_at(rate)
+        if rate != chosen and not _is_possible(rule):
+            continue
         detected = binomial_interval(int(rule.rejects(ood, predicted).sum()), len(ood))
         row: dict[str, Any] = {"false_alarm_rate": rate, "threshold": rule.threshold, "detected": detected.as_dict()}
         rows.append({**row, "chosen": rate == chosen})
@@ -55,8 +64,8 @@ def trade_off(rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, ch
 
 
 def operating_point(
-    rule_at: RuleAt, held_out: int, ood: Floats, predicted: Labels, highest: float | None = None
+    rule_at: RuleAt, ood: Floats, predicted: Labels, highest: float | None = None
 ) -> tuple[float, list[dict[str, Any]]]:
     """The rate of :func:`best_rate`, and the rows of :func:`trade_off` around it."""
-    rate = best_rate(rule_at, held_out, ood, predicted, highest)
-    return rate, trade_off(rule_at, held_out, ood, predicted, rate)
+    rate = best_rate(rule_at, ood, predicted, highest)
+    return rate, trade_off(rule_at, ood, predicted, rate)

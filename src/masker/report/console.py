@@ -72,7 +72,8 @@ def print_evaluation(report: dict[str, Any]) -> None:
     rows = dict(report["regression" if "regression" in report else "classification"])
     if "rejected" in report:
         alarms = report["false_alarms"]
-        promise = "" if alarms["promised"] is None else f" (promised {alarms['promised']:.3g})"
+        sure = "" if alarms["confidence"] is None else f" with {100 * alarms['confidence']:.6g} % confidence"
+        promise = "" if alarms["promised"] is None else f" (promised {alarms['promised']:.3g}{sure})"
         rows[f"rejected as OOD{promise}"] = alarms["realised"]
         rows |= {f"AURC by {name}": report["selective"][name]["aurc"] for name in ("confidence", "ood_score")}
     out.print(interval_table(rows, 4, escape(f"{report['test']} ({report['documents']} documents)")))
@@ -110,10 +111,18 @@ def _promise(detection: dict[str, Any]) -> str:
     made_of = f" ({' guarded by '.join(members)})" if detection["score"] == "auto" and members else ""
     if detection["promised"] is None:
         return f"score {detection['score']}{made_of}; its threshold was given, so no false-alarm rate is promised"
+    of_class, own = " of each predicted class", "a class's"
+    if not any(detection["by_class"]):
+        of_class, own = "", "this model's"
+    if detection["confidence"] is None:
+        low, high = (100 * rate for rate in detection["rate_interval"])
+        sure = f"on average; {own} own rate lies between {low:.1f} and {high:.1f} % with 90 % probability"
+    else:
+        sure = f"with {100 * detection['confidence']:.6g} % confidence" + (" each" if of_class else "")
+    selected = "" if detection["separate"] else ", which also selected the model, so approximately"
     return (
         f"score {detection['score']}{made_of}; rejects at most {100 * detection['promised']:.3g} % of in-distribution "
-        f"texts, calibrated by {detection['held_out']} held-out documents"
-        + ("" if detection["separate"] else ", which also selected the model")
+        f"texts{of_class} {sure} ({detection['held_out']} held-out texts{selected})"
     )
 
 
