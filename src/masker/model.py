@@ -43,6 +43,7 @@ from masker.modeling.backbone import load_tokenizer
 from masker.modeling.model_folder import ModelFolder, load_manifest, save_folder, update_folder
 from masker.provenance import provenance
 from masker.registry import METHODS
+from masker.training.decisions import decisions_of
 from masker.training.run import TrainingRun
 from masker.training.work_folder import work_folder
 
@@ -128,6 +129,7 @@ class Model:
                 if classes:
                     fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
                     detector = fitter.fit(run.data.train, run.data.validation, run.data.calibration, run.train_outputs)
+        origin["decisions"] = decisions_of(run)
         run.tokenizer.model_max_length = run.max_length
         pairs = documents.pairs is not None
         return cls(

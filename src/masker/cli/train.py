@@ -12,8 +12,9 @@ from masker.cli import options as shared
 
 @click.command(name="train", cls=shared.SectionedCommand, short_help="Train a classifier.")
 @click.argument("data")
-@click.option("--output", required=True, type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
+@click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
+@click.option("--plan", is_flag=True, help="Print what would be decided, without training.")
 @shared.score_option
 @shared.false_alarm_option
 @shared.confidence_option
@@ -23,7 +24,9 @@ from masker.cli import options as shared
 @shared.keywords_option("attention")
 @shared.data_options
 @shared.device_option
-def train_command(data: str, output: str, restart: bool, ood_examples: str | None, device: str, **options: Any) -> None:
+def train_command(
+    data: str, output: str | None, restart: bool, plan: bool, ood_examples: str | None, device: str, **options: Any
+) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
@@ -40,10 +43,10 @@ def train_command(data: str, output: str, restart: bool, ood_examples: str | Non
     settings = shared.build_from_options(options, detection=detection)
 
     from masker import distributed
-    from masker.commands.train import OodExamples, train
+    from masker.commands.train import OodExamples, train, training_plan
     from masker.errors import ConfigError
     from masker.registry import METHODS
-    from masker.report.console import print_training
+    from masker.report.console import print_decisions, print_training
 
     method = METHODS.get(settings.training.method)
     if keywords is not None and not method.keywords:
@@ -53,6 +56,11 @@ def train_command(data: str, output: str, restart: bool, ood_examples: str | Non
             "a regression has no classes to be out of; leave out --score, --false-alarm-rate, --confidence and "
             "--class-conditional"
         )
+    if plan:
+        print_decisions(training_plan(data, settings))
+        return
+    if output is None:
+        raise ConfigError("--output is missing; name the folder to write the model to, or add --plan to train nothing")
     rule = settings.detection
     highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None
     examples = None if ood_examples is None else OodExamples(ood_examples, highest)

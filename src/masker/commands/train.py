@@ -14,6 +14,7 @@ from masker.documents.texts import Text, texts_of
 from masker.errors import ConfigError, DataError
 from masker.model import Model
 from masker.modeling.model_folder import check_output
+from masker.training.decisions import plan_training
 from masker.training.work_folder import remove_work_folder
 
 
@@ -73,6 +74,13 @@ def train(
         remove_work_folder(work)
     took = time.monotonic() - start
     return TrainingSummary(model, folder, len(documents), documents.skipped, took, trade_off)
+
+
+def training_plan(data: str, settings: Settings) -> dict[str, str]:
+    """What a training on ``data`` would decide, by subject; nothing is trained or written."""
+    documents = read_training_documents(data, settings)
+    classes = [] if settings.model.head == "regression" else sorted(documents.class_names)
+    return plan_training(documents, classes, settings)
 
 
 def read_training_documents(data: str, settings: Settings) -> Documents:

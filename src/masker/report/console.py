@@ -51,6 +51,7 @@ def print_training(summary: Any) -> None:
     out = console()
     name, value = next(iter(model.validation.items()))
     out.print(f"trained on {summary.documents} documents in {summary.seconds:.0f} s; validation {name} {value:.3f}")
+    print_decisions(model.provenance.get("decisions", {}))
     if summary.skipped:
         out.print(f"skipped {summary.skipped} rows without text or label")
     if model.keywords is not None:
@@ -64,6 +65,13 @@ def print_training(summary: Any) -> None:
         _print_trade_off(summary.trade_off)
     out.print(f"model: {summary.folder}", soft_wrap=True, markup=False)
     out.print(f"try:   echo 'some text' | masker predict {summary.folder} -", soft_wrap=True, markup=False)
+
+
+def print_decisions(decisions: Mapping[str, str]) -> None:
+    """Print what was decided for the user, a line each."""
+    out = console()
+    for subject, decision in decisions.items():
+        out.print(f"  {subject + ':':11} {decision}", soft_wrap=True, markup=False)
 
 
 def print_evaluation(report: dict[str, Any]) -> None:

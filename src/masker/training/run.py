@@ -73,6 +73,7 @@ class TrainingRun:
     Attributes:
         tokenizer: The backbone's tokenizer.
         max_length: Longest row in tokens.
+        layers: Layers of the encoder.
         data: The encoded documents.
         pooling: What the head reads, and why.
         keywords: The keyword set, once :meth:`find_keywords` has chosen it.
@@ -96,6 +97,7 @@ class TrainingRun:
         self.pooling = distributed.together(
             lambda: choose_pooling(settings, self.classes, self.data.train, self.tokenizer, self.device)
         )
+        self.layers = getattr(backbone.classifier.config, "num_hidden_layers", 0)
         self.model_settings = settings.model.model_copy(update={"pooling": self.pooling.name})
         self.keywords: KeywordSet | None = None
         self._parent: TrainingRun | None = None

@@ -1,0 +1,97 @@
+"""What a training decided for the user, and why: one line each, for ``--plan``, the summary and ``masker.json``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from masker.config import Settings
+from masker.inference.windows import document_labels
+from masker.registry import METHODS
+from masker.training.run import TrainingRun
+from masker.training.schedule import EPOCHS, LEAST_STEPS, final_schedule, frozen_layers, keyword_schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from masker.documents import Documents
+
+
+def decisions_of(run: TrainingRun) -> dict[str, str]:
+    """The decisions of a run, by what they are about."""
+    settings = run.settings
+    method = METHODS.get(settings.training.method)
+    found = {"documents": _documents(run)}
+    if method.fine_tuned and not settings.is_convolutional:
+        found["pooling"] = f"{run.pooling.name} ({run.pooling.reason})"
+    if method.fine_tuned:
+        found["training"] = _training(run)
+    if method.keywords:
+        found["keywords"] = _keywords(run)
+    found["held out"] = _held_out(run)
+    if run.kept_start:
+        found["kept"] = "the probe: fine-tuning did not classify more held-out documents correctly"
+    return found
+
+
+def plan_training(documents: Documents, classes: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The decisions that a training on these documents would take, without training."""
+    with tempfile.TemporaryDirectory() as work:
+        return decisions_of(TrainingRun(documents, classes, settings, Path(work), "cpu"))
+
+
+def _documents(run: TrainingRun) -> str:
+    data = run.data
+    parts = [data.train, data.validation, *([] if data.calibration is None else [data.calibration])]
+    tokens = np.concatenate([part.lengths for part in parts if len(part)])
+    text = f"{sum(_count(part) for part in parts)} with {np.median(tokens):.0f} tokens (median)"
+    if not run.classes:
+        return text
+    sizes = np.bincount(np.concatenate([document_labels(part) for part in parts if len(part)]))
+    return f"{text}, {len(run.classes)} classes of {sizes.min()} to {sizes.max()}"
+
+
+def _count(part: object) -> int:
+    document = part.document  # type: ignore[attr-defined]
+    return int(document[-1]) + 1 if len(document) else 0
+
+
+def _training(run: TrainingRun) -> str:
+    settings, documents = run.settings, len(run.data.train)
+    schedule, size = final_schedule(settings, documents), min(settings.training.batch_size, documents)
+    if schedule.steps is None:
+        length = f"{schedule.epochs} epochs in batches of {size} (as set)"
+    else:
+        passes = schedule.steps * size / documents
+        why = "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
+        why = "the least that trains the encoder" if schedule.steps == LEAST_STEPS else why
+        length = f"{schedule.steps} steps of {size} documents, {passes:.3g} passes ({why})"
+    start = "head from a logistic regression" if settings.starts_from_probe else "new head"
+    frozen = frozen_layers(settings, documents, run.layers)
+    fixed = [f"{frozen} lowest layers"] if frozen else []
+    fixed += ["embeddings"] if settings.training.embedding_lr_scale == 0.0 else []
+    return f"{start}; {length}{'; not trained: ' + ' and '.join(fixed) if fixed else ''}"
+
+
+def _keywords(run: TrainingRun) -> str:
+    source = run.settings.keywords.source
+    schedule = keyword_schedule(run.settings, len(run.data.train))
+    if source != "attention" or run.settings.keywords.attention_model is not None:
+        return source
+    if schedule.steps == 0:
+        return "attention of the encoder before training"
+    length = f"{schedule.epochs} epochs" if schedule.steps is None else f"{schedule.steps} steps"
+    return f"attention after {length} without regularizer"
+
+
+def _held_out(run: TrainingRun) -> str:
+    data = run.data
+    if data.folds is not None:
+        return f"none: cross-fitted in {int(data.folds.max()) + 1} folds, every document trains and calibrates"
+    validation = _count(data.validation)
+    if data.calibration is None:
+        return f"{validation} documents, which choose and calibrate"
+    return f"{validation} documents to choose the score, {_count(data.calibration)} others to calibrate the rejection"
