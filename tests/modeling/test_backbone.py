@@ -42,7 +42,7 @@ def test_heads_are_transformers_own_problem_types(tiny_backbones, head, problem_
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_new_one_vs_rest_head_starts_at_the_prior(tiny_backbones, family):
     """With C = 5 classes each sigmoid starts near 1/5, whatever the text."""
-    backbone = load_backbone(ModelSettings(backbone=tiny_backbones[family]), list("abcde"))
+    backbone = load_backbone(ModelSettings(backbone=tiny_backbones[family], head="one-vs-rest"), list("abcde"))
     ids = torch.randint(6, 60, (4, 8))
     logits = backbone.classifier.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
     torch.testing.assert_close(logits.sigmoid(), torch.full((4, 5), 0.2), atol=0.05, rtol=0)
