@@ -1,4 +1,4 @@
-"""Detection, open-set, classification and regression metrics, with bootstrap intervals.
+"""Detection, classification and regression metrics, with bootstrap intervals.
 
 Pure functions of arrays. A higher score means more out-of-distribution, and out-of-distribution is the positive class.
 """
