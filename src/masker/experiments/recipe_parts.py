@@ -86,7 +86,8 @@ class Encoder(RecipePart):
     """An encoder, under the name of the paper's column that it is compared with."""
 
     model: str
-    epochs: dict[str, int] = Field(default_factory=dict)  # by system or method; others use the package's default
+    #: By system or, for those that start from the paper's settings, by method; others use the package's default.
+    epochs: dict[str, int] = Field(default_factory=dict)
     settings: Layer = Field(default_factory=dict)
 
 

@@ -49,8 +49,8 @@ def run_settings(recipe: Recipe, scale: Scale, run: RunCoordinates, overrides: S
     levels = (system.settings, source.settings, run.encoder.settings, scale.settings, recipe.settings)
     methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
     method = str(next(methods, "masker"))
-    epochs = run.encoder.epochs.get(run.system, run.encoder.epochs.get(method))
     from_paper = system.start == "paper"
+    epochs = run.encoder.epochs.get(run.system, run.encoder.epochs.get(method) if from_paper else None)
     return build_settings(
         paper_settings(method) if from_paper else None,
         recipe.settings,
