@@ -23,3 +23,12 @@ def test_every_source_is_in_the_catalogue():
         assert tuple(corpus.splits) == CATALOGUE[name].splits, name
         # "group" is an extra column of stsb, not one a user has to supply.
         assert set(corpus.columns) - {"group"} == set(CATALOGUE[name].fields), name
+
+
+def test_corpora_of_intents_are_known_without_a_folder():
+    known = {info.name: info for info in list_corpora()}
+    for name in ("hwu64", "atis", "snips"):
+        assert known[name].splits == ("train", "dev", "test"), name
+    for bot in ("curekart", "powerplay11", "sofmattress"):
+        assert known[f"hint3-{bot}"].splits == ("train", "test", "ood")
+    assert known["banking77"].rows == {"train": 10003, "test": 3080}

@@ -143,7 +143,10 @@ def hub(tmp_path_factory):
         rows = [{"text": text, "label": i % 2, "label_text": ["sci.space", "rec.autos"][i % 2]}
                 for i, text in enumerate([*texts(f"news {split}"), " \n"])]  # fmt: skip
         place("20newsgroups", f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    place("20newsgroups", "README.md").write_text("A card without configurations.\n")
+        rows = [{"text": text, "label": 11, "label_text": "card_arrival"} for text in texts(f"bank {split}")]
+        place("banking77", f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name in ("20newsgroups", "banking77"):
+        place(name, "README.md").write_text("A card without configurations.\n")
 
     reviews = [f'{i},"food, {i}",{stars}\n' for i, stars in enumerate([1, 5, 3, 1, 5, 2] * 10)]
     place("finefood", "Reviews.csv").write_text("Id,Text,Score\n" + "".join(reviews) + '99,"food, 0",1\n')
@@ -254,6 +257,11 @@ def test_newsgroups_without_the_empty_posts(read):
     documents = read("20newsgroups:test")
     assert sorted(documents.texts) == [f"news test {i}" for i in range(6)]
     assert documents.class_names == ["rec.autos", "sci.space"]
+
+
+def test_intents_are_named_not_numbered(read):
+    assert read("banking77:train").class_names == ["card_arrival"]
+    assert sorted(read("banking77:test").texts) == [f"bank test {i}" for i in range(6)]
 
 
 def test_fine_foods_by_stars(read):

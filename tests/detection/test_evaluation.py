@@ -18,6 +18,7 @@ LOGITS = np.array([[3.0, -3.0], [-2.0, 2.0], [1.0, -1.0], [0.0, -2.0]], dtype=np
 LABELS = ["ham", "spam", "ham", "spam"]
 # Scores 0.88 and 0.12: one clearly out, one that looks like the second document.
 OUT = np.array([[-2.0, -5.0], [2.0, -4.0]], dtype=np.float32)
+OPEN_SET = {"accuracy", "macro_f1", "f1_known", "f1_unknown"}
 DETECTION = {"auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95"}
 
 
@@ -56,8 +57,10 @@ def test_all_keys():
     assert content["score"] == "max-prob"
     assert set(content["classification"]) == {"accuracy", "macro_f1", "ece"}
     assert set(content["ood"]) == {"other"}
-    assert set(content["ood"]["other"]) == {"documents", "rejected", *DETECTION}
-    for figures in (content["classification"], {name: content["ood"]["other"][name] for name in DETECTION}):
+    assert set(content["ood"]["other"]) == {"documents", "rejected", "open_set", *DETECTION}
+    other = content["ood"]["other"]
+    assert set(other["open_set"]) == OPEN_SET
+    for figures in (content["classification"], {name: other[name] for name in DETECTION}, other["open_set"]):
         for figure in figures.values():
             assert set(figure) == {"value", "low", "high"}
             assert figure["low"] <= figure["high"]
@@ -82,6 +85,17 @@ def test_figures_by_hand():
     assert other["documents"] == 2
     assert other["rejected"] == pytest.approx(0.5)
     assert other["auroc"]["value"] == pytest.approx(0.6875)
+
+
+def test_open_set_by_hand():
+    """Told: ham, spam, ham, rejected (it was spam); of the other two one rejected, one ham. Four of six are right.
+
+    F1: ham 2 * 2 / (2 + 3) = 4/5, spam 2 * 1 / (2 + 1) = 2/3, the unknown 2 * 1 / (2 + 2) = 1/2.
+    """
+    figures = report()["ood"]["other"]["open_set"]
+    assert {name: figure["value"] for name, figure in figures.items()} == pytest.approx(
+        {"accuracy": 4 / 6, "macro_f1": 59 / 90, "f1_known": 11 / 15, "f1_unknown": 1 / 2}
+    )
 
 
 def test_false_alarms_by_hand():

@@ -1,6 +1,13 @@
 import pytest
 
-from masker.documents import Documents, detection_split, in_distribution_classes, subsample, validation_split
+from masker.documents import (
+    Documents,
+    detection_split,
+    in_distribution_classes,
+    subsample,
+    subsample_classes,
+    validation_split,
+)
 from masker.errors import ConfigError, DataError
 
 
@@ -103,3 +110,16 @@ def test_subsample_keeps_the_order():
     assert subsample(whole, 1000, seed=0) is whole
     with pytest.raises(ConfigError, match="at least 1; got 0"):
         subsample(whole, 0, seed=0)
+
+
+def test_subsample_of_each_class_is_seeded_ordered_and_nested():
+    whole = documents([*"aab" * 20, "rare"])
+    five, ten, other = (subsample_classes(whole, count, seed) for count, seed in ((5, 1), (10, 1), (5, 2)))
+    assert [five.labels.count(name) for name in ("a", "b", "rare")] == [5, 5, 1]
+    places = [int(text.split()[1]) for text in five.texts]
+    assert places == sorted(places) and [whole.labels[i] for i in places] == five.labels
+    assert set(five.texts) < set(ten.texts)
+    assert subsample_classes(whole, 5, 1) == five != other
+    assert subsample_classes(whole, 40, 1) == whole
+    with pytest.raises(ConfigError, match="from each class: must be at least 1; got 0"):
+        subsample_classes(whole, 0, 1)

@@ -38,6 +38,15 @@ def test_rows_follow_split_ratio_and_limit():
     assert rows_of([{**PART, "documents": 1000}, {**PART, "split": ["test"], "class_ratio": None}]) == 1000 + 7532
 
 
+def test_rows_follow_texts_per_class_and_the_classes_of_training():
+    """64 classes: half of them with five texts each are 160. 1,076 test texts: half of them belong to those classes."""
+    few = {**PART, "corpus": "hwu64", "class_ratio": 0.5, "per_class": 5}
+    assert rows_of([few]) == 160
+    assert rows_of([{**few, "per_class": 1000}]) == 8954 // 2
+    test = {**PART, "corpus": "hwu64", "split": ["test"], "class_ratio": None, "classes": "trained", "trained_on": few}
+    assert rows_of([test]) == 1076 // 2
+
+
 def settings(method, **sections):
     base = {"training": {"method": method, "epochs": 2}, "model": {"max_length": 64}}
     return build_settings(base, {"masking": {"context": "mask"}}, sections)

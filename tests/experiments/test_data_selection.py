@@ -9,6 +9,7 @@ from masker.experiments import data_selection as selection
 from masker.experiments.data_selection import read_selections
 from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
+from masker.experiments.recipe_parts import Selection
 from tests.experiments.conftest import write_corpus
 
 
@@ -46,3 +47,41 @@ def test_other_text_under_the_same_name_is_another_experiment(data_folder, tiny_
     part = next(s for s in before.graph.stages.values() if s.kind == "evaluate").inputs["ood"]["SST-2"]
     with pytest.raises(DataError, match="is not the file that this experiment was planned with"):
         read_selections(part)
+
+
+def test_some_texts_of_each_class_are_drawn_by_the_seed_of_the_split(corpora, tiny_recipe):
+    scale = load_recipe(tiny_recipe()).scale("small")
+    few = Selection(corpus="topics", split="train", per_class=3)
+
+    def planned(seed, chosen=few):
+        return selection.plan_selection(chosen, scale, None, class_seed=seed, fetch=True)
+
+    one, other = (read_selections([planned(seed)]) for seed in (0, 1))
+    assert (
+        [one.labels.count(name) for name in one.class_names]
+        == [3, 3, 3, 3]
+        == [other.labels.count(name) for name in other.class_names]
+    )
+    assert one.texts != other.texts
+    assert planned(0)["per_class"] == 3 and "class_seed" not in planned(0) and planned(1)["class_seed"] == 1
+    plain = Selection(corpus="topics", split="train")
+    assert planned(1, plain) == planned(0, plain) and "per_class" not in planned(1, plain), "ids as before"
+
+
+def test_a_test_set_of_the_classes_that_training_has(corpora, tiny_recipe):
+    """Half of the four classes are drawn; of what is left of them, one document is trained on."""
+    path = tiny_recipe(
+        split_by_seed=True,
+        sources={"S": {
+            "train": {"corpus": "topics", "split": "train", "class_ratio": 0.5, "documents": 1},
+            "tests": {"known": {"corpus": "topics", "split": "test", "classes": "trained"}},
+            "ood": {"unseen": {"corpus": "topics", "split": "test", "class_ratio": 0.5, "classes": "unseen"}},
+        }},
+    )  # fmt: skip
+    for seed in range(4):
+        plan = plan_recipe(load_recipe(path), "small", RunOptions(seeds=[seed], only=["system=vanilla"]))
+        inputs = plan.graph.stages[plan.runs[0].goal].inputs
+        (train,) = (stage.inputs["data"] for stage in plan.graph.stages.values() if stage.kind == "train")
+        known, trained = read_selections(inputs["tests"]["known"]), read_selections([train])
+        assert known.class_names == trained.class_names and len(known.class_names) == 1 and len(known) == 8
+        assert not set(known.class_names) & set(read_selections(inputs["ood"]["unseen"]).class_names)

@@ -9,9 +9,10 @@ from masker.experiments.paper_settings import paper_settings, with_paper_setting
 from masker.experiments.recipe import load_recipe, recipe_names
 from masker.experiments.run_settings import RunCoordinates, run_settings, vanilla_settings
 from masker.registry import METHODS
+from masker.report.page import ELSEWHERE
 
 
-@pytest.mark.parametrize("name", [name for name in recipe_names() if name not in ("quality", "defaults")])
+@pytest.mark.parametrize("name", [name for name in recipe_names() if name not in ELSEWHERE])
 def test_every_run_of_every_recipe_has_the_papers_score(name):
     recipe = load_recipe(name)
     for scale in map(recipe.scale, recipe.scales):

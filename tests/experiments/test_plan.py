@@ -169,3 +169,16 @@ def test_an_unknown_method_is_named(corpora, tiny_recipe):
     systems = {"masker": {"title": "m", "settings": {"training": {"method": "maskr"}}}}
     with pytest.raises(ConfigError, match=r"training\.method.*masker"):
         plan_recipe(load_recipe(tiny_recipe(systems=systems, comparisons=[])), "small")
+
+
+def test_a_system_that_starts_from_the_defaults_is_one_stage_and_shares_nothing(corpora, tiny_recipe):
+    masker = {"training": {"method": "masker"}}
+    systems = {name: {"title": name, "start": name, "settings": masker} for name in ("paper", "defaults")}
+    plan = plan_recipe(load_recipe(tiny_recipe(systems=systems, comparisons=[])), "small", RunOptions(seeds=[0]))
+    assert kinds(plan) == {"train": 3, "evaluate": 2, "keywords": 1}, "vanilla, its keywords and MASKER; and MASKER"
+    stages = plan.graph.stages
+    paper, user = (stages[stages[run.goal].depends_on[0]] for run in plan.runs)
+    assert paper.depends_on and not user.depends_on
+    assert user.inputs["settings"]["detection"]["score"] == "auto", "in full"
+    assert "detection" not in paper.inputs["settings"] or "score" not in paper.inputs["settings"]["detection"]
+    assert user.seconds > paper.seconds / 2, "its vanilla stage is counted"

@@ -17,13 +17,16 @@ from masker.experiments.run_settings import RunCoordinates, run_settings
 from masker.experiments.summary import cells_of
 
 RECIPES = recipe_names()
+#: Their texts are shorter than any limit.
+SHORT_TEXTS = ("quality-short", "open-intent")
 TABLES = [name for name in RECIPES if load_recipe(name).analysis is None]
 
 
 def test_there_is_one_for_each_table_and_figure():
     expected = (
         "ood-ablation ood-main split-ratio classification-accuracy cross-domain-ablation cross-domain nli stsb "
-        "keyword-comparison keyword-heatmap tsne attention-analysis context-form reliance defaults quality"
+        "keyword-comparison keyword-heatmap tsne attention-analysis context-form reliance defaults quality "
+        "quality-short open-intent"
     )
     assert sorted(expected.split()) == RECIPES
     answered = {table for name in RECIPES for table in load_recipe(name).paper_tables}
@@ -57,9 +60,10 @@ def test_the_header_says_how_to_run_it(name):
 def test_the_small_scale_is_small(name):
     scale = load_recipe(name).scale("small")
     assert [backbone.model for backbone in scale.backbones.values()] == ["minilm"]
-    assert scale.train_documents is not None and scale.train_documents <= 3000
+    assert scale.train_documents is not None and scale.train_documents <= 4000
     assert scale.test_documents is None or scale.test_documents >= 1000
-    assert scale.settings["model"]["max_length"] <= 128
+    if name not in SHORT_TEXTS:
+        assert scale.settings["model"]["max_length"] <= 128
     assert "amazon50" not in {stand_in.corpus for stand_in in scale.stand_ins.values()}
 
 
@@ -175,6 +179,27 @@ def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):
         ({"comparisons": [{"system": "masker", "baseline": "nobody", "metric": "accuracy"}]}, "'nobody'"),
         ({"analysis": {"kind": "tsne", "figure": "x"}}, "either a table"),
         ({"metrics": []}, "needs metrics"),
+        (
+            {
+                "sources": {
+                    "S": {
+                        "train": {"corpus": "c", "split": "train", "classes": "trained"},
+                        "tests": {"t": {"corpus": "c", "split": "test"}},
+                    }
+                }
+            },
+            "for test sets only",
+        ),
+        (
+            {
+                "systems": {"masker": {"title": "m", "start": "defaults"}},
+                "comparisons": [],
+                "table": None,
+                "metrics": [],
+                "analysis": {"kind": "keywords"},
+            },
+            "'keywords' needs a keyword stage",
+        ),
     ],
 )
 def test_names_inside_a_recipe_are_checked(tmp_path, change, message):
@@ -191,3 +216,41 @@ def test_the_recipe_of_the_documentation_can_be_planned(tmp_path, monkeypatch):
     path.write_text(text.split("```yaml\n")[1].split("```")[0])
     plan = plan_recipe(load_recipe(str(path)), "small", RunOptions(seeds=[0]), fetch=False)
     assert {run.system for run in plan.runs} == {"vanilla", "masker-10", "masker-30"}
+
+
+def test_texts_of_the_same_class_split_in_every_size(monkeypatch):
+    """Five, ten and all texts of a class: the same known classes, and the same tests."""
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    plan = plan_recipe(
+        load_recipe("quality-short"), "small", RunOptions(seeds=[2], only=["system=linear"]), fetch=False
+    )
+    assert len(plan.runs) == 12
+    stages = plan.graph.stages
+    data = {run.source: stages[stages[run.goal].depends_on[0]].inputs["data"] for run in plan.runs}
+    five, whole = data["HWU64 50 % × 5"], data["HWU64 50 % all"]
+    assert (five["per_class"], five["class_seed"], whole["class_seed"]) == (5, 2, 2)
+    assert five["documents"] == whole["documents"] == 4000 and "per_class" not in whole
+    assert "class_seed" not in data["HINT3 curekart"], "its seeds differ in training only"
+    for run in plan.runs:
+        inputs = stages[run.goal].inputs
+        assert inputs["tests"]["known classes"][0]["trained_on"] == data[run.source]
+        assert set(inputs["ood"]) in ({"unseen classes", "SST-2"}, {"none of the intents", "SST-2"})
+
+
+def test_open_intent_knows_a_quarter_a_half_and_three_quarters(monkeypatch):
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    recipe = load_recipe("open-intent")
+    small, whole = (plan_recipe(recipe, scale, fetch=False) for scale in ("small", "paper"))
+    assert {(run.source.split()[0], run.ratio) for run in small.runs} == {
+        (corpus, ratio) for corpus in ("HWU64", "SNIPS", "ATIS") for ratio in (25, 50, 75)
+    }
+    assert {run.source for run in whole.runs} - {run.source for run in small.runs} == {
+        f"Banking77 {ratio} %" for ratio in (25, 50, 75)
+    }
+    for run in small.runs[:1]:
+        cells = [(cell["metric"], cell["test"]) for cell in cells_of(recipe, run)]
+        assert cells == [
+            *((name, "unseen classes") for name in ("open_accuracy", "open_f1", "f1_known", "f1_unknown", "auroc")),
+            ("accuracy", "known classes"),
+            ("false_alarms", "known classes"),
+        ]

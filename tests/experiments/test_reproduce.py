@@ -13,8 +13,10 @@ import torch
 
 from masker import provenance as provenance_module
 from masker.commands.train import train
+from masker.config import build_settings
 from masker.errors import ConfigError
 from masker.experiments import run_stage as stage_module
+from masker.experiments.data_selection import read_selections
 from masker.experiments.engines import Execution
 from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
@@ -276,3 +278,51 @@ def test_every_stage_runs_on_the_device_asked_for(corpora, tiny_recipe, tmp_path
     with pytest.raises(ConfigError, match="device must be auto, cpu"):
         reproduce([tiny_recipe()], tmp_path / "other", options, Execution(device="gpu"))
     assert not (tmp_path / "other").exists()
+
+
+def test_a_system_that_starts_from_the_defaults_is_trained_as_a_user_would(corpora, tiny_recipe, tmp_path):
+    """Few texts of each class, in one stage: the same weights, keywords and threshold as ``masker train`` gives."""
+    settings = {"model": {"max_length": 24}, "training": {"batch_size": 8, "epochs": 2, "precision": "fp32"}}
+    path = tiny_recipe(
+        settings=settings,
+        split_by_seed=True,
+        sources={"Topics": {
+            "train": {"corpus": "topics", "split": "train", "class_ratio": 0.5, "per_class": 12},
+            "tests": {"known classes": {"corpus": "topics", "split": "test", "classes": "trained"}},
+            "ood": {"unseen classes": {"corpus": "topics", "split": "test", "class_ratio": 0.5, "classes": "unseen"}},
+            "in_paper": False,
+        }},
+        systems={"default": {"title": "default", "start": "defaults"},
+                 "linear": {"title": "linear", "start": "defaults", "settings": {"training": {"method": "linear"}}}},
+        metrics=["open_accuracy", "open_f1", "f1_known", "f1_unknown", "accuracy", "false_alarms"],
+        comparisons=[{"system": "default", "baseline": "linear", "metric": "open_f1"}],
+    )  # fmt: skip
+    [outcome] = reproduce([path], tmp_path / "out", RunOptions(seeds=[1]), KEEP)
+    result = outcome.results["topics.bert.default.seed1"]
+    assert [stage["kind"] for stage in result["stages"]] == ["train", "evaluate"]
+    assert result["trained"]["documents"] == 24 and len(result["trained"]["classes"]) == 2
+    figures = result["result"]["figures"]["unseen classes"]
+    known, alarms = (
+        result["result"]["figures"]["known classes"][name]["value"] for name in ("accuracy", "false_alarms")
+    )
+    assert result["result"]["documents"] == {"known classes": 16, "unseen classes": 16}
+    found, right = figures["rejected"]["value"], figures["open_accuracy"]["value"]
+    assert found / 2 + (known - alarms) / 2 <= right <= found / 2 + min(known, 1 - alarms) / 2
+    assert 0 <= figures["open_f1"]["low"] <= figures["open_f1"]["value"] <= figures["open_f1"]["high"] <= 1
+    tested = {(cell["metric"], cell["test"]) for cell in outcome.summary["cells"]}
+    assert ("open_f1", "unseen classes") in tested and ("open_f1", "known classes") not in tested
+    assert "open macro F1" in write_report(outcome)
+
+    stages = outcome.plan.graph.stages
+    train_stage = stages[next(run for run in outcome.plan.runs if run.system == "default").goal].depends_on[0]
+    shared = tmp_path / "out" / "stages" / train_stage / "model"
+    documents = read_selections([stages[train_stage].inputs["data"]])
+    own = tmp_path / "own.jsonl"
+    rows = ({"text": text, "label": label} for text, label in zip(documents.texts, documents.labels, strict=True))
+    own.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = build_settings(settings, {"model": {"backbone": outcome.plan.runs[0].model}, "training": {"seed": 1}})
+    alone = train(str(own), tmp_path / "alone", asked)
+    assert (shared / "model.safetensors").read_bytes() == (alone.folder / "model.safetensors").read_bytes()
+    one, other = (json.loads((folder / "masker.json").read_text()) for folder in (shared, alone.folder))
+    for key in ("keywords", "threshold", "settings"):
+        assert one[key] == other[key]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from masker.config import build_settings
 from masker.errors import ConfigError
 from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
 from masker.experiments.recipe_parts import Encoder
-from masker.experiments.run_settings import RunCoordinates, vanilla_settings
+from masker.experiments.run_settings import RunCoordinates, run_settings, user_stage_settings, vanilla_settings
 
 
 def test_a_file_of_the_user_is_identified_by_its_content(corpora, tiny_recipe, tmp_path):
@@ -67,3 +68,43 @@ def test_a_system_without_an_encoder_does_not_name_one():
     encoder = Encoder(model="folder/minilm")
     assert RunCoordinates("Topics", "masker", "BERT", encoder, 3).place == "Topics · minilm · seed 3"
     assert RunCoordinates("Topics", "ocsvm", "", encoder, 3).place == "Topics · seed 3"
+
+
+@pytest.mark.parametrize("name", ["quality", "quality-short", "open-intent"])
+def test_systems_that_start_from_the_defaults_are_what_a_user_gets(name):
+    """Whatever the defaults are: only the seed, and the length that all systems of a recipe share, are given."""
+    recipe = load_recipe(name)
+    scale = recipe.scale("small")
+    shared = [scale.settings, {"training": {"seed": 5}}]
+    for system, own in {
+        "default": {},
+        "linear": {"training": {"method": "linear"}},
+        "vanilla": {
+            "training": {"method": "vanilla"},
+            "model": {"head": "multi-class"},
+            "detection": {"score": "max-prob"},
+        },
+    }.items():
+        for source in recipe.sources:
+            run = RunCoordinates(source, system, "BERT", scale.backbones["BERT"], 5)
+            assert run_settings(recipe, scale, run) == build_settings(*shared, own)
+
+
+def test_a_preset_and_the_papers_settings_are_not_part_of_the_defaults(tiny_recipe, tiny_backbones):
+    systems = {name: {"title": name, "start": name, "settings": {}} for name in ("paper", "defaults")}
+    recipe = load_recipe(tiny_recipe(systems=systems, comparisons=[]))
+    scale = recipe.scale("small")
+    paper, user = (
+        run_settings(recipe, scale, RunCoordinates("Newsgroup", name, "BERT", Encoder(model="m"), 0))
+        for name in systems
+    )
+    assert (paper.masking.context, paper.detection.score) == ("mask", "max-prob")
+    expected = build_settings(recipe.settings, {"model": {"backbone": "m"}})
+    assert user == expected and user.detection.score == "auto"
+
+
+def test_a_stage_of_the_defaults_decides_nothing_that_they_leave_open():
+    settings = build_settings()
+    inputs = user_stage_settings(settings)
+    assert inputs["settings"] == settings.model_dump(mode="json") and inputs["settings"]["training"]["epochs"] is None
+    assert inputs["decided"] == {"epochs": settings.epochs, "averaged_share": settings.averaged_share}

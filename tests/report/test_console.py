@@ -9,6 +9,7 @@ import pytest
 from masker.keywords import Keyword, KeywordSet
 from masker.report.console import (
     DETECTION_COLUMNS,
+    OPEN_SET_COLUMNS,
     console,
     print_calibration,
     print_evaluation,
@@ -126,7 +127,14 @@ def test_evaluation(capsys):
         "rejected": 0.1,
         "false_alarms": {"promised": 0.05, "confidence": 0.95, "realised": {"value": 0.1, "low": 0.02, "high": 0.27}},
         "selective": {name: {"aurc": FIGURE} for name in ("confidence", "ood_score")},
-        "ood": {"[other]": {"documents": 20, "rejected": 0.75, **dict.fromkeys(DETECTION_COLUMNS, FIGURE)}},
+        "ood": {
+            "[other]": {
+                "documents": 20,
+                "rejected": 0.75,
+                **dict.fromkeys(DETECTION_COLUMNS, FIGURE),
+                "open_set": {key: {"value": 0.8345, "low": 0.8, "high": 0.86} for key in OPEN_SET_COLUMNS},
+            }
+        },
     }
     print_evaluation(report)
     out = printed(capsys)
@@ -139,7 +147,8 @@ def test_evaluation(capsys):
     ):
         assert words in out
     assert "75.0" in out and out.count("91.2") == len(DETECTION_COLUMNS)
-    for heading in DETECTION_COLUMNS.values():
+    assert out.count("83.5") == len(OPEN_SET_COLUMNS)
+    for heading in (*DETECTION_COLUMNS.values(), *OPEN_SET_COLUMNS.values()):
         assert heading in out
 
 

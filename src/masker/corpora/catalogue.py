@@ -15,6 +15,8 @@ class CatalogueEntry(NamedTuple):
 
 
 _PAIRS = ("text", "text_pair", "label", "genre")
+_BOT = ("train", "test", "ood")
+_BOT_TERMS = "ODbL, contents DbCL; cite Arora et al. 2020"
 _AMAZON_TERMS = "no explicit licence; research use"
 
 CATALOGUE = {
@@ -33,6 +35,14 @@ CATALOGUE = {
         "Amazon reviews of 50 kinds of electronics (Chen & Liu 2014), split 70:30, from 50EleReviews.json",
         _AMAZON_TERMS,
     ),
+    "atis": CatalogueEntry(
+        "ATIS, questions to a flight information system by intent; classes are very uneven",
+        "LDC; research use",
+        ("train", "dev", "test"),
+    ),
+    "banking77": CatalogueEntry(
+        "BANKING77, questions of a bank's customers by intent, 77 classes", "CC BY 4.0; cite Casanueva et al. 2020"
+    ),
     "finefood": CatalogueEntry(
         "Amazon Fine Foods, split 70:30: 1 star negative, 5 stars positive; other ratings and duplicates dropped",
         "CC0 on Kaggle; cite McAuley & Leskovec 2013",
@@ -40,6 +50,18 @@ CATALOGUE = {
     "grocery": CatalogueEntry(
         "Amazon Grocery and Gourmet Food, positive and negative; in addition to finefood, also a class of amazon24",
         _AMAZON_TERMS,
+    ),
+    "hint3-curekart": CatalogueEntry(
+        "HINT3, what people typed to a shop's chat bot, by intent; ood is what its makers marked as none of them",
+        _BOT_TERMS,
+        _BOT,
+    ),
+    "hint3-powerplay11": CatalogueEntry("HINT3, the same for a fantasy-sports bot", _BOT_TERMS, _BOT),
+    "hint3-sofmattress": CatalogueEntry("HINT3, the same for a mattress seller's bot", _BOT_TERMS, _BOT),
+    "hwu64": CatalogueEntry(
+        "HWU64, commands to a home assistant by intent, 64 classes",
+        "CC BY 4.0; cite Liu et al. 2019",
+        ("train", "dev", "test"),
     ),
     "imdb": CatalogueEntry(
         "IMDB movie reviews; the hub has the official split, the package its training half split 70:30",
@@ -58,6 +80,9 @@ CATALOGUE = {
     "rotten-tomatoes": CatalogueEntry(
         "Rotten Tomatoes sentences, split 70:30; not in the paper",
         "no explicit licence; research use; cite Pang & Lee 2005",
+    ),
+    "snips": CatalogueEntry(
+        "SNIPS, voice commands by intent, 7 classes", "CC0; cite Coucke et al. 2018", ("train", "dev", "test")
     ),
     "sst2": CatalogueEntry(
         "SST-2: the GLUE training phrases; test is the GLUE development set, whose labels are public",

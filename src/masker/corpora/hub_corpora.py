@@ -85,6 +85,12 @@ HUB_CORPORA = {
         labels=_SENTIMENT,
         rows={"train": 67349, "test": 872},
     ),
+    "banking77": HubCorpus(
+        "mteb/banking77",
+        "0fd18e25b25c072e09e0d92ab615fda904d66300",
+        {"text": "text", "label": "label_text"},
+        rows={"train": 10003, "test": 3080},
+    ),
     "finefood": HubCorpus(
         "jhan21/amazon-food-reviews-dataset",
         "437e7271733900d8d4a743839ac279f4df324bf2",

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.detection.detector import Detector, Judgement
+from masker.labels import class_indices
 from masker.metrics import (
     Interval,
     binomial_interval,
     classification_report,
     detection_report,
     expected_calibration_error,
+    open_set_report,
     regression_report,
     selective_report,
 )
@@ -40,7 +42,7 @@ def evaluate_classification(
     ood: Mapping[str, Judgement],
     resampling: Resampling,
 ) -> dict[str, Any]:
-    """Classification figures on the test documents and detection figures against each out-of-distribution set.
+    """Classification figures on the test documents; detection and open-set figures for each out-of-distribution set.
 
     A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % interval.
     """
@@ -71,6 +73,7 @@ def evaluate_classification(
             "documents": len(judged.scores),
             "rejected": float(judged.rejected.mean()),
             **_plain(detection_report(test.scores, judged.scores, **options)),
+            "open_set": _open_set(class_indices(labels, classes), len(classes), test, judged, resampling),
         }
     return report
 
@@ -82,6 +85,15 @@ def evaluate_regression(
     predicted = doc_logits[:, 0].astype(np.float64)
     figures = regression_report(np.asarray(labels, dtype=np.float64), predicted, **asdict(resampling))
     return {"regression": _plain(figures)}
+
+
+def _open_set(
+    labels: npt.NDArray[np.int64], known: int, test: Judgement, foreign: Judgement, resampling: Resampling
+) -> dict[str, dict[str, float]]:
+    """How good the model's decisions are on both sets together: a rejected text is predicted as the unknown."""
+    true = np.concatenate([labels, np.full(len(foreign.scores), known)])
+    told = [np.where(judged.rejected, known, judged.predicted) for judged in (test, foreign)]
+    return _plain(open_set_report(true, np.concatenate(told), known, **asdict(resampling)))
 
 
 def _false_alarms(detector: Detector, classes: Sequence[str], test: Judgement) -> dict[str, Any]:

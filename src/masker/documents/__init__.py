@@ -3,7 +3,13 @@
 from masker.documents.document_set import Documents, check_classes
 from masker.documents.rows import Row, collect_documents
 from masker.documents.sources import read_documents, stream_rows
-from masker.documents.splits import detection_split, in_distribution_classes, subsample, validation_split
+from masker.documents.splits import (
+    detection_split,
+    in_distribution_classes,
+    subsample,
+    subsample_classes,
+    validation_split,
+)
 
 __all__ = [
     "Documents",
@@ -15,5 +21,6 @@ __all__ = [
     "read_documents",
     "stream_rows",
     "subsample",
+    "subsample_classes",
     "validation_split",
 ]

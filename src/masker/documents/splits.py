@@ -84,6 +84,22 @@ def subsample(documents: Documents, count: int, seed: int) -> Documents:
     return documents.take(sorted(int(i) for i in drawn))
 
 
+def subsample_classes(documents: Documents, count: int, seed: int) -> Documents:
+    """Draw ``count`` random documents of each class, or all of a class that has no more, in their original order.
+
+    With the same seed, a smaller ``count`` draws some of the same documents.
+    """
+    if count < 1:
+        raise ConfigError(f"number of documents to sample from each class: must be at least 1; got {count!r}")
+    labels = documents.labels or []
+    drawn: dict[str | float, list[int]] = {}
+    for i in np.random.default_rng(seed).permutation(len(labels)):
+        members = drawn.setdefault(labels[i], [])
+        if len(members) < count:
+            members.append(int(i))
+    return documents.take(sorted(i for members in drawn.values() for i in members))
+
+
 def _shares(sizes: list[int], fraction: float) -> list[int]:
     """Validation rows per group by largest remainder, so that small classes together contribute their share."""
     total = sum(sizes)

@@ -52,7 +52,17 @@ TYPICAL_SIZES = {
     "grocery": (120, 3748, 999),
     "mnli": (43, 83_000, 2000),
     "stsb": (19, 1000, 250),
+    "hwu64": (10, 8954, 1076),
+    "atis": (14, 4478, 893),
+    "snips": (12, 13084, 700),
+    "banking77": (15, 10003, 3080),
+    "hint3-curekart": (9, 599, 459),
+    "hint3-powerplay11": (8, 471, 309),
+    "hint3-sofmattress": (7, 328, 253),
 }
+#: Classes of corpora that recipes take some documents of each class from.
+CLASS_COUNTS = {"hwu64": 64, "atis": 21, "snips": 7, "banking77": 77}
+_DEFAULT_CLASSES = 20
 _DEFAULT_SIZES = (128, 10_000, 3_000)
 
 
@@ -73,9 +83,11 @@ def rows_of(parts: Sequence[dict[str, Any]]) -> int:
     for part in parts:
         _, train, test = TYPICAL_SIZES.get(part["corpus"], _DEFAULT_SIZES)
         rows = float(sum(train if split == "train" else test for split in part["split"]))
-        ratio = part["class_ratio"]
-        if ratio is not None:
-            rows *= ratio if part["classes"] == "seen" else 1.0 - ratio
+        ratio = part.get("trained_on", part)["class_ratio"]
+        share = 1.0 if ratio is None else 1.0 - ratio if part["classes"] == "unseen" else ratio
+        rows *= share
+        if part.get("per_class") is not None:
+            rows = min(rows, share * CLASS_COUNTS.get(part["corpus"], _DEFAULT_CLASSES) * part["per_class"])
         total += int(rows) if part["documents"] is None else min(int(rows), part["documents"])
     return total
 

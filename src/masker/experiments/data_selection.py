@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from masker.config import DataSettings
 from masker.corpora import fetch_corpus, find_corpus
-from masker.documents import Documents, in_distribution_classes, read_documents, subsample
+from masker.documents import Documents, in_distribution_classes, read_documents, subsample, subsample_classes
 from masker.errors import DataError
 from masker.experiments.recipe_parts import Scale, Selection
 from masker.files import file_sha256
@@ -31,6 +31,7 @@ def plan_selection(
 
     Args:
         documents: Maximum number of documents, unless the selection has its own.
+        class_seed: Seed of the known classes, and of the documents of each class if the selection limits those.
         fetch: Whether a missing corpus may be downloaded; otherwise its sha256 is ``None``.
     """
     stand_in = scale.stand_ins.get(selection.corpus)
@@ -39,6 +40,7 @@ def plan_selection(
     ratio = selection.class_ratio if scale.class_ratio is None or selection.class_ratio is None else scale.class_ratio
     # All classes known is the same as no split by class.
     ratio = None if ratio == 1.0 else ratio
+    drawn = ratio is not None or selection.per_class is not None
     return {
         "corpus": corpus,
         "split": list(selection.split),
@@ -48,7 +50,8 @@ def plan_selection(
         "without_labels": without,
         "class_ratio": ratio,
         # Only if it matters: the stages of recipes that never split, or split once, keep their ids.
-        **({} if ratio is None or class_seed == SELECTION_SEED else {"class_seed": class_seed}),
+        **({"class_seed": class_seed} if drawn and class_seed != SELECTION_SEED else {}),
+        **({} if selection.per_class is None else {"per_class": selection.per_class}),
         "classes": selection.classes,
         "documents": documents if selection.documents is None else selection.documents,
     }
@@ -88,9 +91,14 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
     if part["class_ratio"] is not None:
         names = _training_classes(part, settings, documents)
         known = set(in_distribution_classes(names, part["class_ratio"], part.get("class_seed", SELECTION_SEED)))
-        documents = _with_labels(documents, known if part["classes"] == "seen" else set(documents.class_names) - known)
+        unseen = set(documents.class_names) - known
+        documents = _with_labels(documents, unseen if part["classes"] == "unseen" else known)
+    if part["classes"] == "trained":
+        documents = _with_labels(documents, set(read_selections([part["trained_on"]]).class_names))
     if part["labels"]:
         documents = _with_labels(documents, set(part["labels"]))
+    if part.get("per_class") is not None:
+        documents = subsample_classes(documents, part["per_class"], part.get("class_seed", SELECTION_SEED))
     if part["documents"] is not None:
         documents = subsample(documents, part["documents"], SELECTION_SEED)
     return documents

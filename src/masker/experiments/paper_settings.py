@@ -1,8 +1,8 @@
 """What the paper does where the package by default does more.
 
 The score is the highest probability, confidence is not calibrated, no documents are set aside for calibration, and
-weights are not averaged. Every recipe starts from these settings. A stage names only what differs from them, so its id
-is that of the paper's experiment.
+weights are not averaged. Systems of recipes start from these settings, unless they start from the package's defaults. A
+stage names only what differs from them, so its id is that of the paper's experiment.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Work that runs have in common becomes one stage. The vanilla model that MASKER reads its keywords from is trained as the
 vanilla stage of a stand-alone MASKER run would be: :attr:`Settings.vanilla_stage_epochs`, same head, same seed. If a
 vanilla row of the recipe has exactly these settings, both are one stage. The keyword set is one stage for all systems
-that use it. A model is evaluated once, on all its test sets.
+that use it. A model is evaluated once, on all its test sets. A system that starts from the package's defaults shares
+nothing: it is trained in one stage, from its settings alone, as a user would.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from masker.experiments.run_settings import (
     check_overrides,
     run_settings,
     stage_settings,
+    user_stage_settings,
     vanilla_settings,
 )
 from masker.experiments.stages import Graph, Stage, make_stage
@@ -158,8 +160,9 @@ class _Planner:
         settings = run_settings(self.recipe, self.scale, run, self.overrides)
         class_seed = run.seed if self.recipe.split_by_seed else SELECTION_SEED
         data = self._select(source.train, self.scale.train_documents, class_seed)
-        tests = {name: self._test_set(parts, class_seed) for name, parts in source.tests.items()}
-        ood = {name: planned for name, parts in source.ood.items() if (planned := self._test_set(parts, class_seed))}
+        tests = {name: self._test_set(parts, class_seed, data) for name, parts in source.tests.items()}
+        ood = {name: self._test_set(parts, class_seed, data) for name, parts in source.ood.items()}
+        ood = {name: planned for name, planned in ood.items() if planned}
         if self.recipe.analysis is not None and self.recipe.analysis.kind == "keywords":
             goal = self._keywords(data, settings, f"{run.system} · {run.place}")
         else:
@@ -180,8 +183,10 @@ class _Planner:
         ood: dict[str, Parts],
     ) -> Stage:
         """The stage with the figures of a run: an evaluation, or an analysis."""
-        parents = [self._train(data, settings, f"{run.system} · {run.place}").id]
-        analysis, score = self.recipe.analysis, self.recipe.systems[run.system].score
+        system = self.recipe.systems[run.system]
+        train = self._train if system.start == "paper" else self._train_as_user
+        parents = [train(data, settings, f"{run.system} · {run.place}").id]
+        analysis, score = self.recipe.analysis, system.score
         kind = "evaluate" if analysis is None else analysis.kind
         inputs: dict[str, Any] = {"tests": tests, "ood": ood}
         inputs |= {"resamples": RESAMPLES} if analysis is None else {"train": data, "options": analysis.options}
@@ -202,10 +207,11 @@ class _Planner:
     def _select(self, selection: Selection, documents: int | None, class_seed: int) -> dict[str, Any]:
         return plan_selection(selection, self.scale, documents, class_seed=class_seed, fetch=self.fetch)
 
-    def _test_set(self, parts: Sequence[Selection], class_seed: int) -> Parts:
+    def _test_set(self, parts: Sequence[Selection], class_seed: int, data: dict[str, Any]) -> Parts:
         planned = [self._select(part, self.scale.test_documents, class_seed) for part in parts]
+        planned = [{**part, "trained_on": data} if part["classes"] == "trained" else part for part in planned]
         # If all classes are known, there are no unseen ones.
-        return [part for part in planned if part["classes"] == "seen" or part["class_ratio"] is not None]
+        return [part for part in planned if part["classes"] != "unseen" or part["class_ratio"] is not None]
 
     def _train(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:
         parents = []
@@ -216,6 +222,14 @@ class _Planner:
         inputs = {"data": data, **stage_settings(settings, settings.epochs)}
         seconds = cost.training_seconds(data, settings)
         return self.graph.add(make_stage("train", inputs, parents, title=f"train {title}", seconds=seconds))
+
+    def _train_as_user(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:
+        seconds = cost.training_seconds(data, settings)
+        if METHODS.get(settings.training.method).keywords and _reads_attention(settings):
+            vanilla = vanilla_settings(settings, settings.vanilla_stage_epochs)
+            seconds += cost.training_seconds(data, vanilla) + cost.scoring_seconds([[data]], settings)
+        inputs = {"data": data, **user_stage_settings(settings)}
+        return self.graph.add(make_stage("train", inputs, title=f"train {title}", seconds=seconds))
 
     def _keywords(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:
         vanilla = vanilla_settings(settings, settings.vanilla_stage_epochs)

@@ -59,6 +59,15 @@ class Recipe(parts.RecipePart):
                     raise ValueError(f"a comparison names '{name}', which is not one of {', '.join(self.systems)}")
         return self
 
+    @model_validator(mode="after")
+    def _check_uses(self) -> Recipe:
+        if any(source.train.classes == "trained" for source in self.sources.values()):
+            raise ValueError("classes 'trained' are those of the training documents, so it is for test sets only")
+        kind = None if self.analysis is None else self.analysis.kind
+        if kind in ("keywords", "reliance") and any(system.start == "defaults" for system in self.systems.values()):
+            raise ValueError(f"the analysis '{kind}' needs a keyword stage, which start 'defaults' does not have")
+        return self
+
     def scale(self, name: str) -> parts.Scale:
         for known, scale in self.scales.items():
             if known == name:

@@ -8,10 +8,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 Layer = dict[str, dict[str, Any]]
 
+#: Open-set figures of a recipe, and their names in the report of an evaluation.
+OPEN_SET_METRICS = {
+    "open_accuracy": "accuracy", "open_f1": "macro_f1", "f1_known": "f1_known", "f1_unknown": "f1_unknown",
+}  # fmt: skip
 #: Figures of an out-of-distribution set; every other figure belongs to a labelled test set.
-DETECTION_METRICS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95", "rejected")
+DETECTION_METRICS = (
+    "auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95", "rejected", *OPEN_SET_METRICS,
+)  # fmt: skip
 Metric = Literal[
     "auroc", "eer", "detection_accuracy", "tnr_at_tpr80", "aupr", "fpr_at_tpr95", "rejected",
+    "open_accuracy", "open_f1", "f1_known", "f1_unknown",
     "accuracy", "macro_f1", "ece", "gap", "pearson", "spearman", "false_alarms",
 ]  # fmt: skip
 Key = Literal["train", "test", "backbone", "system", "metric"]
@@ -36,9 +43,11 @@ class Selection(RecipePart):
     labels: list[str] = Field(default_factory=list)
     without_labels: list[str] = Field(default_factory=list)  # removed before known classes are drawn
     #: Share of the classes that is known, drawn with seed 0, or with the seed of the run if the recipe says
-    #: ``split_by_seed``; ``classes`` are the known ones (seen) or the others.
+    #: ``split_by_seed``; ``classes`` are the known ones (seen) or the others. A test set may also take the classes of
+    #: the training documents (trained), whatever selected those.
     class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)
-    classes: Literal["seen", "unseen"] = "seen"
+    classes: Literal["seen", "unseen", "trained"] = "seen"
+    per_class: int | None = Field(default=None, ge=1)  # at most so many of each class, drawn with that same seed
     documents: int | None = Field(default=None, ge=1)  # at most so many, drawn with seed 0; None: as the scale says
 
 
@@ -59,9 +68,14 @@ class Source(RecipePart):
 
 
 class System(RecipePart):
-    """What is trained: a layer of settings over those of the recipe, above all ``training.method``."""
+    """What is trained: a layer of settings over those of the recipe, above all ``training.method``.
+
+    A system starts from the paper's settings, or from the package's ``defaults``: then it is trained exactly as
+    ``masker train`` would with these settings, in one stage of its own.
+    """
 
     title: str
+    start: Literal["paper", "defaults"] = "paper"
     settings: Layer = Field(default_factory=dict)
     score: str | None = None  # instead of the model's own; systems that differ in nothing else share a model
     in_paper: bool = True
@@ -72,7 +86,8 @@ class Encoder(RecipePart):
     """An encoder, under the name of the paper's column that it is compared with."""
 
     model: str
-    epochs: dict[str, int] = Field(default_factory=dict)  # by system or method; others use the package's default
+    #: By system or, for those that start from the paper's settings, by method; others use the package's default.
+    epochs: dict[str, int] = Field(default_factory=dict)
     settings: Layer = Field(default_factory=dict)
 
 

@@ -41,21 +41,25 @@ class RunCoordinates:
 
 
 def run_settings(recipe: Recipe, scale: Scale, run: RunCoordinates, overrides: Sequence[str] = ()) -> Settings:
-    """The settings of one run: the paper's, then recipe, scale, encoder, source, system, overrides, seed."""
+    """The settings of one run: where it starts, then recipe, scale, encoder, source, system, overrides, seed.
+
+    It starts from the paper's settings and the recipe's preset, or from the package's defaults.
+    """
     source, system = recipe.sources[run.source], recipe.systems[run.system]
     levels = (system.settings, source.settings, run.encoder.settings, scale.settings, recipe.settings)
     methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
     method = str(next(methods, "masker"))
-    epochs = run.encoder.epochs.get(run.system, run.encoder.epochs.get(method))
+    from_paper = system.start == "paper"
+    epochs = run.encoder.epochs.get(run.system, run.encoder.epochs.get(method) if from_paper else None)
     return build_settings(
-        paper_settings(method),
+        paper_settings(method) if from_paper else None,
         recipe.settings,
         scale.settings,
         run.encoder.settings,
         {"model": {"backbone": run.encoder.model}, "training": {"epochs": epochs}},
         source.settings,
         system.settings,
-        preset=recipe.preset,
+        preset=recipe.preset if from_paper else None,
         overrides=[*overrides, f"training.seed={run.seed}"],
     )
 
@@ -101,6 +105,17 @@ def stage_settings(settings: Settings, epochs: int | None = None) -> dict[str, A
         content["training"]["epochs"] = epochs
     contents = _fingerprints(settings)
     return {"settings": content, **({"contents": contents} if contents else {})}
+
+
+def user_stage_settings(settings: Settings) -> dict[str, Any]:
+    """Settings as inputs of a stage that trains as a user would: in full, and nothing decided that they leave open.
+
+    What they leave open today stands beside them, so that another default is another stage.
+    """
+    decided = {"epochs": settings.epochs, "averaged_share": settings.averaged_share}
+    contents = _fingerprints(settings)
+    inputs = {"settings": settings.model_dump(mode="json"), "decided": decided}
+    return {**inputs, **({"contents": contents} if contents else {})}
 
 
 def _fingerprints(settings: Settings) -> dict[str, str]:

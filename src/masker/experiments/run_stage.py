@@ -18,7 +18,7 @@ from masker.experiments.cost import has_encoder
 from masker.experiments.data_selection import read_selections
 from masker.experiments.origins import same_code
 from masker.experiments.paper_settings import with_paper_settings
-from masker.experiments.recipe_parts import RelianceOptions
+from masker.experiments.recipe_parts import OPEN_SET_METRICS, RelianceOptions
 from masker.experiments.reliance_audit import audit_reliance
 from masker.experiments.stages import KEYWORDS, MODEL, Stage, finish_stage, is_ready, partial_folder, stage_folder
 from masker.files import write_json, write_text
@@ -154,7 +154,8 @@ def _backend(folder: Path, device: str) -> BackendName:
 
 def _detection(found: dict[str, Any]) -> dict[str, Any]:
     figures = {name: value for name, value in found.items() if isinstance(value, dict) and "value" in value}
-    return {**figures, "rejected": {"value": found["rejected"]}}
+    decisions = {name: found["open_set"][theirs] for name, theirs in OPEN_SET_METRICS.items()}
+    return {**figures, **decisions, "rejected": {"value": found["rejected"]}}
 
 
 def _analysis(analyse: Callable[..., Result]) -> Callable[[_Task], Result]:

@@ -6,6 +6,7 @@ Pure functions of arrays. A higher score means more out-of-distribution, and out
 from masker.metrics.classification import accuracy, classification_report, expected_calibration_error, macro_f1
 from masker.metrics.intervals import Interval, binomial_interval, bootstrap
 from masker.metrics.ood_detection import aupr, auroc, detection_accuracy, detection_report, eer, fpr_at_tpr, tnr_at_tpr
+from masker.metrics.open_set import f1_known, f1_unknown, open_accuracy, open_f1, open_set_report
 from masker.metrics.regression import mean_squared_error, pearson, regression_report, spearman
 from masker.metrics.roc import RocCurve, roc_curve
 from masker.metrics.selective import RiskCoverage, aurc, risk_coverage, selective_report
@@ -25,9 +26,14 @@ __all__ = [
     "detection_report",
     "eer",
     "expected_calibration_error",
+    "f1_known",
+    "f1_unknown",
     "fpr_at_tpr",
     "macro_f1",
     "mean_squared_error",
+    "open_accuracy",
+    "open_f1",
+    "open_set_report",
     "pearson",
     "regression_report",
     "risk_coverage",

@@ -17,6 +17,10 @@ DETECTION_COLUMNS = {
     "auroc": "AUROC ↑", "eer": "EER ↓", "detection_accuracy": "det. acc. ↑", "tnr_at_tpr80": "TNR@TPR80 ↑",
     "aupr": "AUPR ↑", "fpr_at_tpr95": "FPR@TPR95 ↓",
 }  # fmt: skip
+#: And those of the open-set figures.
+OPEN_SET_COLUMNS = {
+    "accuracy": "accuracy ↑", "macro_f1": "macro F1 ↑", "f1_known": "F1 known ↑", "f1_unknown": "F1 unknown ↑",
+}  # fmt: skip
 
 
 def console() -> Console:
@@ -75,7 +79,7 @@ def print_decisions(decisions: Mapping[str, str]) -> None:
 
 
 def print_evaluation(report: dict[str, Any]) -> None:
-    """Print one table for the test set and one for the out-of-distribution sets."""
+    """Print a table for the test set and two for the out-of-distribution sets: their scores, and the decisions."""
     out = console()
     rows = dict(report["regression" if "regression" in report else "classification"])
     if "rejected" in report:
@@ -93,6 +97,11 @@ def print_evaluation(report: dict[str, Any]) -> None:
         cells = [_percent(figures[key]) for key in DETECTION_COLUMNS]
         detection.add_row(escape(name), str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
     out.print(detection)
+    title = "decisions on test and OOD set together, OOD as one more class (%, with 95 % interval)"
+    decisions = figure_table(["OOD set"], list(OPEN_SET_COLUMNS.values()), title)
+    for name, figures in report["ood"].items():
+        decisions.add_row(escape(name), *(_percent(figures["open_set"][key]) for key in OPEN_SET_COLUMNS))
+    out.print(decisions)
 
 
 def print_calibration(report: dict[str, Any]) -> None:
