@@ -13,6 +13,8 @@ from typing import Any
 from masker.config import Settings
 from masker.experiments.recipe_parts import RelianceOptions, Scale
 from masker.registry import METHODS
+from masker.training.cross_fitting import FEW_DOCUMENTS, FOLDS
+from masker.training.schedule import final_schedule
 
 #: The hardware of the measurements, as scales name it.
 MEASURED_ON = "2 CPU cores"
@@ -109,7 +111,13 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
         cost += VIEW_MS * (settings.loss.lambda_mkr > 0)
         cost += VIEW_MS * context * (settings.loss.lambda_mer > 0 and not regression)
     per_epoch = documents * cost * _scale([data], settings) / 1000 + CHECKPOINT_S
-    return OPEN_S + settings.epochs * per_epoch
+    if settings.epochs is not None:
+        return OPEN_S + settings.epochs * per_epoch
+    schedule = final_schedule(settings, max(1, int(documents)))
+    assert schedule.steps is not None
+    passes = schedule.steps * settings.training.batch_size / max(1.0, documents)
+    trainings = FOLDS if documents < FEW_DOCUMENTS else 1
+    return OPEN_S + trainings * passes * per_epoch
 
 
 def scoring_seconds(sets: Sequence[Sequence[dict[str, Any]]], settings: Settings) -> float:

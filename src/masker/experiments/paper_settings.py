@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from masker.config import DetectionSettings
+from masker.config import PAPER_TRAINING, DetectionSettings
 from masker.registry import METHODS
 
 Sections = dict[str, dict[str, Any]]
@@ -23,11 +23,20 @@ def paper_settings(method: str) -> Sections:
     """The settings for a method; one with a score of its own keeps it, which is what ``auto`` means there."""
     unread = {name: DetectionSettings.model_fields[name].default for name in _UNREAD}
     score = "max-prob" if METHODS.get(method).own_score is None else "auto"
+    training = PAPER_TRAINING["training"]
     return {
         "data": {"calibration_share": 0.0},
-        "training": {"averaged_share": 0.0},
-        "detection": {"score": score, "calibrate_confidence": False, **unread},
+        "model": dict(PAPER_TRAINING["model"]),
+        "masking": {"view_share": PAPER_TRAINING["masking"]["view_share"]},
+        "training": {name: training[name] for name in ("averaged_share", "head_start", "frozen_layers")},
+        "detection": {"score": score, "calibrate_confidence": False, **PAPER_TRAINING["detection"], **unread},
     }
+
+
+def paper_optimization() -> Sections:
+    """How the paper trains, beyond :func:`paper_settings`; a stage names these values."""
+    names = ("batch_size", "learning_rate", "head_lr_scale", "embedding_lr_scale")
+    return {"training": {name: PAPER_TRAINING["training"][name] for name in names}}
 
 
 def without_paper_settings(settings: Sections) -> Sections:

@@ -9,7 +9,7 @@ from typing import Any
 
 from masker.config import Settings, build_settings
 from masker.errors import ConfigError
-from masker.experiments.paper_settings import paper_settings, without_paper_settings
+from masker.experiments.paper_settings import paper_optimization, paper_settings, without_paper_settings
 from masker.experiments.recipe import Recipe
 from masker.experiments.recipe_parts import Encoder, Scale
 from masker.files import file_sha256, folder_sha256
@@ -52,6 +52,7 @@ def run_settings(recipe: Recipe, scale: Scale, run: RunCoordinates, overrides: S
     from_paper = system.start == "paper"
     epochs = run.encoder.epochs.get(run.system, run.encoder.epochs.get(method) if from_paper else None)
     return build_settings(
+        paper_optimization() if from_paper else None,
         paper_settings(method) if from_paper else None,
         recipe.settings,
         scale.settings,
@@ -64,7 +65,7 @@ def run_settings(recipe: Recipe, scale: Scale, run: RunCoordinates, overrides: S
     )
 
 
-def vanilla_settings(settings: Settings, epochs: int) -> Settings:
+def vanilla_settings(settings: Settings, epochs: int | None) -> Settings:
     """Vanilla fine-tuning with the same model, data and seed.
 
     Whatever vanilla training does not use is as in the paper, so that neither another recipe nor a new default makes it
@@ -74,6 +75,7 @@ def vanilla_settings(settings: Settings, epochs: int) -> Settings:
         {
             "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
             "model": settings.model.model_dump(),
+            "masking": {"view_share": settings.masking.view_share},
             "loss": {"class_weights": settings.loss.class_weights},
             "training": {
                 **settings.training.model_dump(),

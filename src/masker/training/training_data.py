@@ -69,8 +69,8 @@ def encode_training_data(
     if not held_out:
         raise _nothing_to_hold_out()
     parts = [train, *_calibration_split(documents.labels, held_out, settings)]
-    encoded_parts = [encoded.take_documents(_flags(rows, len(documents))) for rows in parts]
-    return TrainingData(*encoded_parts)
+    chosen, validation, *calibration = (encoded.take_documents(_flags(rows, len(documents))) for rows in parts)
+    return TrainingData(chosen, validation, *calibration[:1])
 
 
 def _flags(rows: Sequence[int], count: int) -> npt.NDArray[np.bool_]:
