@@ -69,8 +69,8 @@ def encode_training_data(
     if not held_out:
         raise _nothing_to_hold_out()
     parts = [train, *_calibration_split(documents.labels, held_out, settings)]
-    chosen, validation, *calibration = (encoded.take_documents(_flags(rows, len(documents))) for rows in parts)
-    return TrainingData(chosen, validation, *calibration[:1])
+    chosen, validation, *calibration = [encoded.take_documents(_flags(rows, len(documents))) for rows in parts]
+    return TrainingData(chosen, validation, calibration[0] if calibration else None)
 
 
 def _flags(rows: Sequence[int], count: int) -> npt.NDArray[np.bool_]:
