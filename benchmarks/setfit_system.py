@@ -29,7 +29,7 @@ def auroc(known: np.ndarray, foreign: np.ndarray) -> float:
 def neighbour_distance(embeddings: np.ndarray, training: np.ndarray) -> np.ndarray:
     """Cosine distance to the nearest training text."""
     unit, reference = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (embeddings, training))
-    return 1.0 - (unit @ reference.T).max(axis=1)
+    return np.asarray(1.0 - (unit @ reference.T).max(axis=1))
 
 
 def run_task(task: dict[str, Any]) -> dict[str, Any]:
