@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks import short_texts
 from benchmarks.processor import is_simulated, processor_kind
 from benchmarks.report import write_page
 from masker.files import write_json
@@ -18,7 +19,8 @@ from masker.provenance import provenance
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "benchmarks.json"
 PAGE = ROOT / "docs" / "performance.md"
-PARTS = ("training", "keywords", "scoring", "tricks", "busy", "growth")
+SHORT_TEXTS = "short-texts"
+PARTS = ("training", "keywords", "scoring", "tricks", "busy", "growth", SHORT_TEXTS)
 
 
 def main() -> None:
@@ -29,24 +31,26 @@ def main() -> None:
     options = parser.parse_args()
     processors: dict[str, Any] = _stored()
     if options.page:
-        write_page(processors, PAGE)
+        write_page(processors, short_texts.load_results(), PAGE)
         return
     # How time and memory grow does not depend on the instructions of the processor.
     chosen = options.only or [part for part in PARTS if part != "growth" or not is_simulated()]
     kind = processor_kind()
     results = processors.get(kind, {}) if options.only else {}
-    processors[kind] = results
-    rows = results.setdefault("rows", {})
     print(kind, file=sys.stderr)
     for name in chosen:
         start = time.perf_counter()
-        _measure(name, options.rounds, results, rows)
+        if name == SHORT_TEXTS:
+            short_texts.run(options.rounds)  # into a file of its own
+        else:
+            _measure(name, options.rounds, results)
+            results["provenance"] = provenance(rounds=options.rounds)
+            processors[kind] = results
+            # After each part, so that an interruption loses no finished part.
+            RESULTS.parent.mkdir(exist_ok=True)
+            write_json(RESULTS, {"processors": processors})
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-        # After each part, so that an interruption loses no finished part.
-        results["provenance"] = provenance(rounds=options.rounds)
-        RESULTS.parent.mkdir(exist_ok=True)
-        write_json(RESULTS, {"processors": processors})
-        write_page(processors, PAGE)
+        write_page(processors, short_texts.load_results(), PAGE)
     print(f"{RESULTS}\n{PAGE}", file=sys.stderr)
 
 
@@ -56,7 +60,8 @@ def _stored() -> dict[str, Any]:
     return processors
 
 
-def _measure(name: str, rounds: int, results: dict[str, Any], rows: dict[str, Any]) -> None:
+def _measure(name: str, rounds: int, results: dict[str, Any]) -> None:
+    rows = results.setdefault("rows", {})
     if name == "growth":
         from benchmarks import growth
 

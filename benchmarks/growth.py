@@ -74,8 +74,7 @@ def peak_kb() -> int:
 
 def scoring_growth(folder: Path) -> dict[str, Any]:
     """Seconds to score 1k … 64k documents, and the exponent of tokens that fits them best."""
-    from masker.commands.predict import CHUNK_ROWS
-    from masker.model import Model
+    from masker.model import STREAM_CHUNK, Model
 
     model = Model.open(folder, device="cpu")
     texts = made_up_texts(SIZES[-1], seed=0)
@@ -83,8 +82,8 @@ def scoring_growth(folder: Path) -> dict[str, Any]:
     tokens, seconds = [], []
     for size in SIZES:
         start = time.perf_counter()
-        for at in range(0, size, CHUNK_ROWS):
-            model.predict(texts[at : min(size, at + CHUNK_ROWS)])
+        for at in range(0, size, STREAM_CHUNK):
+            model.predict(texts[at : min(size, at + STREAM_CHUNK)])
         seconds.append(time.perf_counter() - start)
         tokens.append(sum(len(text.split()) for text in texts[:size]))
     exponent = float(np.polyfit(np.log(tokens), np.log(seconds), 1)[0])

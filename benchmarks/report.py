@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.short_texts_table import short_texts_section
 from masker.files import write_text
 
 _HEAD = """# Performance
@@ -52,7 +53,7 @@ _WHY = {
 }
 
 
-def write_page(processors: dict[str, Any], path: Path) -> None:
+def write_page(processors: dict[str, Any], short_texts: dict[str, Any], path: Path) -> None:
     """Write the page of the figures of all kinds of processor."""
     kinds = list(processors)
     page = _HEAD + _table(processors) + _missed(processors)
@@ -69,7 +70,7 @@ def write_page(processors: dict[str, Any], path: Path) -> None:
         origin = results["provenance"]
         versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())
         page += f"\n{kind}: {origin['machine']}, Python {origin['python']}, {versions}; {origin['rounds']} rounds.\n"
-    write_text(path, page)
+    write_text(path, page + short_texts_section(short_texts))
 
 
 def _table(processors: dict[str, Any]) -> str:
