@@ -1,13 +1,12 @@
-"""``auto``: a combination of scores, chosen without any out-of-distribution text.
+"""``auto``: a combination of scores that needs no out-of-distribution text.
 
-The combination has a lead, a score of the last layer, and possibly a guard, a distance in the middle layers (which
-reflect style and word use rather than classes). Candidates are compared on stand-ins for out-of-distribution text:
+Two scores lead, and their surprises are added: the highest logit, which knows the classes, and the distance to the
+nearest training document, which knows what was there. Where one is blind the other mostly is not: among many classes
+logits are better, with two or three they tell little; foreign text often has a high logit but no near neighbour.
 
-* views of held-out documents (:mod:`masker.detection.stand_ins`), for all scores;
-* a left-out class: its held-out documents against those of the other classes, with statistics of the other classes
-  only. This applies to distances only. The head was trained on the class, so its logits would already know it.
-
-The figure of a score is the mean of its AUROCs.
+A guard, a distance in the middle layers (which reflect style and word use rather than classes), joins them if it helps
+to tell held-out documents from their stand-ins (:mod:`masker.detection.stand_ins`). docs/quality.md compares this with
+its parts.
 """
 
 from __future__ import annotations
@@ -32,23 +31,16 @@ from masker.registry import SCORES
 
 _log = logging.getLogger("masker")
 
-#: Distances that may lead, in order of preference if figures are equal.
-DISTANCE_LEADS = ("scaled-mahalanobis", "mahalanobis", "relative-mahalanobis", "knn")
-#: Scores of logits that may lead, likewise; the chosen distance is preferred to all of them.
-LOGIT_LEADS = ("max-prob", "energy", "entropy")
-#: Distances that may guard, likewise.
+LEADS = ("max-logit", "knn")
+#: Distances that may guard, in order of preference if figures are equal.
 GUARDS = ("scaled-mahalanobis-middle", "mahalanobis-middle", "knn-middle")
-CANDIDATES = (*DISTANCE_LEADS, *LOGIT_LEADS, *GUARDS)
-#: A guard counts beyond the surprise that one in twenty in-distribution documents causes.
-GUARD_OFFSET = math.log(20.0)
-#: Figures closer than this are equal: two combinations of the same scores hardly differ otherwise.
+CANDIDATES = (*LEADS, *GUARDS)
+#: A guard counts beyond the surprise that one in ten in-distribution documents causes.
+GUARD_OFFSET = math.log(10.0)
+#: Figures closer than this are equal.
 MARGIN = 0.01
-#: The same for distances, which differ more: with a hundred documents an AUROC of 0.95 has an error of 0.02.
-DISTANCE_MARGIN = 0.02
-#: With fewer held-out documents nothing is chosen.
+#: With fewer held-out documents there is no guard.
 MIN_DOCUMENTS_TO_CHOOSE = 20
-#: Number of classes that are left out in turn, those with most held-out documents.
-LEFT_OUT = 8
 
 #: AUROC of a score on each kind of stand-in.
 Evidence = dict[str, float]
@@ -90,14 +82,11 @@ class Observed:
     labels: Labels  # (N,)
     scores: dict[str, Floats]  # (N,) by score
     stand_ins: dict[str, dict[str, Floats]] = field(default_factory=dict)  # by stand-in and score
-    left_out: dict[str, float] = field(default_factory=dict)  # AUROC against a left-out class, by distance
 
     @classmethod
     def joined(cls, parts: Sequence[Observed]) -> Observed:
         """The observations of several networks, each on documents of its own."""
-        names, views, distances = (list(kind) for kind in (parts[0].scores, parts[0].stand_ins, parts[0].left_out))
-        # A fold may have no class to leave out.
-        shared = [name for name in distances if all(name in part.left_out for part in parts)]
+        names, views = list(parts[0].scores), list(parts[0].stand_ins)
         return cls(
             np.concatenate([part.logits for part in parts]),
             np.concatenate([part.labels for part in parts]),
@@ -106,7 +95,6 @@ class Observed:
                 view: {name: np.concatenate([part.stand_ins[view][name] for part in parts]) for name in CANDIDATES}
                 for view in views
             },
-            {name: round(float(np.mean([part.left_out[name] for part in parts])), 4) for name in shared},
         )
 
 
@@ -120,72 +108,39 @@ def observe_candidates(
         labels,
         {name: score.ood_score(held_out) for name, score in scores.items()},
         {view: {name: scores[name].ood_score(outputs) for name in CANDIDATES} for view, outputs in stand_ins.items()},
-        left_out_auroc(statistics, held_out, labels, DISTANCE_LEADS, settings),
     )
 
 
 def choose_combination(observed: Observed) -> Combination:
-    """Choose a lead and, if it helps, a guard."""
-    references, left_out = observed.scores, observed.left_out
-    views = {name: _views_auroc(references[name], observed.stand_ins, name) for name in CANDIDATES}
+    """The leads and, if it helps, a guard."""
+    references = observed.scores
     evidence = {
-        name: {**views[name], **({"left-out class": left_out[name]} if name in left_out else {})} for name in CANDIDATES
+        name: {view: _auroc(references[name], scores[name]) for view, scores in observed.stand_ins.items()}
+        for name in CANDIDATES
     }
-    distance = _first_of_the_best({name: _mean(evidence[name]) for name in DISTANCE_LEADS}, DISTANCE_MARGIN)
-    lead = _first_of_the_best({name: _mean(views[name]) for name in (distance, *LOGIT_LEADS)})
-    guard = _first_of_the_best({name: _mean(views[name]) for name in GUARDS})
-    # Only left-out classes can show that the lead alone is better among related texts. Without them, as with two
-    # classes, the guard counts in full if that separates the stand-ins better.
-    offsets = {f"{lead} + {guard}": GUARD_OFFSET, **({} if left_out else {f"{lead} + {guard} in full": 0.0})}
-    guarded = {
-        name: Combination({lead: 0.0, guard: offset}, {member: references[member] for member in (lead, guard)})
-        for name, offset in offsets.items()
-    }
-    for name, combination in guarded.items():
+    alone = Combination(dict.fromkeys(LEADS, 0.0), {name: references[name] for name in LEADS})
+    guard = _first_of_the_best({name: _mean(evidence[name]) for name in GUARDS})
+    guarded = Combination({**alone.offsets, guard: GUARD_OFFSET}, {**alone.references, guard: references[guard]})
+    known = (guarded, alone) if len(observed.labels) >= MIN_DOCUMENTS_TO_CHOOSE else (alone,)
+    names = {" + ".join(combination.offsets): combination for combination in known}
+    for name, combination in names.items():
         joint = JointSurprise(combination.references, combination.offsets)
-        evidence[name] = {
-            view: round(auroc(joint(references), joint(scores)), 4) for view, scores in observed.stand_ins.items()
-        }
-    no_worse = {name: _mean(evidence[name]) for name in guarded if _mean(evidence[name]) >= _mean(views[lead])}
-    alone = Combination({lead: 0.0}, {lead: references[lead]})
-    chosen = replace(guarded[_first_of_the_best(no_worse)] if no_worse else alone, evidence=evidence)
-    _log.info("score auto: %s", " guarded by ".join(chosen.offsets))
-    return chosen
+        told = joint(references)
+        evidence[name] = {view: _auroc(told, joint(scores)) for view, scores in observed.stand_ins.items()}
+    # max() takes the first of equals, the guarded one.
+    best = max(names, key=lambda name: _mean(evidence[name]))
+    _log.info("score auto: %s", best)
+    return replace(names[best], evidence=evidence)
 
 
-def _views_auroc(held_out: Floats, stand_ins: Mapping[str, Mapping[str, Floats]], name: str) -> Evidence:
-    """How well a score separates held-out documents from each kind of stand-in."""
-    return {view: round(auroc(held_out, scores[name]), 4) for view, scores in stand_ins.items()}
-
-
-def left_out_auroc(
-    statistics: Statistics, held_out: Outputs, labels: Labels, names: Sequence[str], settings: Settings
-) -> Evidence:
-    """How well distances separate a left-out class from the classes they know, averaged over left-out classes.
-
-    Empty if no class can be left out.
-    """
-    n_classes = held_out.logits.shape[1]
-    in_bank = np.bincount(statistics.bank_labels, minlength=n_classes)
-    counts = np.bincount(labels, minlength=n_classes)
-    usable = [
-        label for label in np.argsort(-counts, kind="stable") if 0 < counts[label] < len(labels) and in_bank[label]
-    ]
-    found: dict[str, list[float]] = {name: [] for name in names}
-    kinds = sorted({kind for name in names for kind in SCORES.get(name).features})
-    for label in usable[:LEFT_OUT] if n_classes > 2 else []:
-        others = statistics.without(int(label), kinds)
-        inside = labels != label
-        for name in names:
-            scores = build_score(name, others, settings).ood_score(held_out)
-            found[name].append(auroc(scores[inside], scores[~inside]))
-    return {name: round(float(np.mean(values)), 4) for name, values in found.items() if values}
+def _auroc(held_out: Floats, stand_ins: Floats) -> float:
+    return round(auroc(held_out, stand_ins), 4)
 
 
 def _mean(evidence: Evidence) -> float:
     return float(np.mean(list(evidence.values())))
 
 
-def _first_of_the_best(figures: dict[str, float], margin: float = MARGIN) -> str:
+def _first_of_the_best(figures: dict[str, float]) -> str:
     best = max(figures.values())
-    return next(name for name, value in figures.items() if value >= best - margin)
+    return next(name for name, value in figures.items() if value >= best - MARGIN)

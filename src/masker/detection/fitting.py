@@ -11,7 +11,6 @@ import numpy as np
 from masker.config import Settings
 from masker.detection.arrays import Floats, Labels
 from masker.detection.auto import (
-    MIN_DOCUMENTS_TO_CHOOSE,
     Combination,
     Observed,
     candidate_features,
@@ -102,11 +101,8 @@ class DetectorFitter:
         settings, name = self._settings, self._name
         validation = self._sample(validation)
         labels = document_labels(validation)
-        if name == AUTO and len(labels) < MIN_DOCUMENTS_TO_CHOOSE:
-            _log.info("%d held-out documents are too few to choose a score: using max-prob", len(labels))
-            name = "max-prob"
         kinds = features_of_score(name)
-        basis = self._basis(train, train_outputs, name)
+        basis = self._basis(train, train_outputs)
         chosen_on = self._run(validation, kinds)
         if name == AUTO:
             basis = replace(basis, combination=self._choose(basis, validation, chosen_on))
@@ -157,11 +153,10 @@ class DetectorFitter:
 
     # Learning from the training documents ---------------------------------------------------------------------------
 
-    def _basis(self, train: Encoded, outputs: Outputs | None, name: str | None = None) -> ScoreBasis:
-        name = self._name if name is None else name
-        if is_learnt(name):
-            return ScoreBasis(learnt=self._learn(SCORES.get(name), train, outputs))
-        return ScoreBasis(self._gather(train, features_of_score(name)))
+    def _basis(self, train: Encoded, outputs: Outputs | None) -> ScoreBasis:
+        if is_learnt(self._name):
+            return ScoreBasis(learnt=self._learn(SCORES.get(self._name), train, outputs))
+        return ScoreBasis(self._gather(train, features_of_score(self._name)))
 
     def _gather(self, train: Encoded, kinds: tuple[str, ...]) -> Statistics | None:
         """Statistics of the training documents, a chunk at a time; ``None`` if no features are needed."""

@@ -82,18 +82,6 @@ class Statistics:
         bank = {kind: arrays[f"{kind}.bank"] for kind in kinds}
         return cls(moments, bank, arrays["bank.logits"], arrays["bank.labels"], arrays.get("bank.lengths"))
 
-    def without(self, label: int, kinds: Sequence[str]) -> Statistics:
-        """Statistics of the bank's documents without those of one class."""
-        n_classes = self.bank_logits.shape[1]
-        kept = self.bank_labels != label
-        labels = self.bank_labels[kept]
-        outputs = Outputs(
-            self.bank_logits[kept][:, np.arange(n_classes) != label],
-            {kind: self.bank[kind][kept] for kind in kinds},
-            None if self.bank_lengths is None else self.bank_lengths[kept],
-        )
-        return gather_statistics([outputs], labels - (labels > label), n_classes - 1, kinds, len(labels), 0)
-
 
 def gather_statistics(
     stream: Iterable[Outputs], labels: Labels, n_classes: int, kinds: Sequence[str], bank_size: int, seed: int
