@@ -20,13 +20,13 @@ import torch
 
 from masker.config import Settings, stored_settings
 from masker.detection.calibration import Calibration
-from masker.detection.cross_fit import cross_fit
 from masker.detection.detector import Detector, Judgement, RuleChanges
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.detection.fitting import DetectorFitter
 from masker.detection.prediction import Prediction, predictions_of
 from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
 from masker.detection.trade_off import operating_point
+from masker.detection.training_and_calibration import train_and_calibrate
 from masker.documents import Documents, check_classes
 from masker.documents.encoding import Encoded, encode
 from masker.documents.texts import Text, split_pairs, texts_of
@@ -120,15 +120,7 @@ class Model:
         origin = provenance(seed=settings.training.seed, **data)
         with work_folder(work, documents, settings, restart=restart):
             run = TrainingRun(documents, classes, settings, work, device)
-            train = METHODS.get(settings.training.method).train
-            detector = None
-            if run.data.folds is not None:
-                backend, detector = cross_fit(run, train, settings)
-            else:
-                backend = train(run)
-                if classes:
-                    fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
-                    detector = fitter.fit(run.data.train, run.data.validation, run.data.calibration, run.train_outputs)
+            backend, detector = train_and_calibrate(run, METHODS.get(settings.training.method).train)
         origin["decisions"] = decisions_of(run)
         run.tokenizer.model_max_length = run.max_length
         pairs = documents.pairs is not None

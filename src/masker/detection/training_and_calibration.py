@@ -1,6 +1,6 @@
-"""Cross-fitting a model: out-of-fold outputs calibrate the detector, and the mean of the folds' networks is the model.
+"""Training and calibrating together: documents set aside calibrate the detector, or out-of-fold outputs do.
 
-:mod:`masker.training.cross_fitting` says why.
+:mod:`masker.training.cross_fitting` says when and why.
 """
 
 from __future__ import annotations
@@ -21,14 +21,26 @@ from masker.training.cross_fitting import BackendMean
 from masker.training.run import TrainingRun
 
 
-class CrossFitted(NamedTuple):
-    """A trained network with its calibrated detector."""
+class Calibrated(NamedTuple):
+    """A trained network with its calibrated detector; a regression has none."""
 
     backend: Backend
-    detector: Detector
+    detector: Detector | None
 
 
-def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend], settings: Settings) -> CrossFitted:
+def train_and_calibrate(run: TrainingRun, train: Callable[[TrainingRun], Backend]) -> Calibrated:
+    """Train a method's network and fit its detector."""
+    settings, data = run.settings, run.data
+    if data.folds is not None:
+        return cross_fit(run, train, settings)
+    backend = train(run)
+    if not run.classes:
+        return Calibrated(backend, None)
+    fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
+    return Calibrated(backend, fitter.fit(data.train, data.validation, data.calibration, run.train_outputs))
+
+
+def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend], settings: Settings) -> Calibrated:
     """Train a network without each fold, let it judge the fold, and average the networks.
 
     If the networks classify fewer documents correctly than the probes they started from, these are the model.
@@ -41,7 +53,7 @@ def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend], setting
     run.validation = {"accuracy": correct}
     backend = mean.result()
     fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
-    return CrossFitted(backend, fitter.fit_cross(run.data.train, observed))
+    return Calibrated(backend, fitter.fit_cross(run.data.train, observed))
 
 
 def _fit_folds(
