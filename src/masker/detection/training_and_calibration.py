@@ -46,11 +46,9 @@ def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend], setting
     If the networks classify fewer documents correctly than the probes they started from, these are the model.
     """
     mean, observed, start = _fit_folds(run, train, settings)
-    correct = accuracy(observed.labels, observed.logits.argmax(axis=1))
-    if start is not None and run.keeps_start(correct, accuracy(observed.labels, start.argmax(axis=1))):
+    if start is not None and run.keeps_start(observed.labels, observed.logits, start):
         mean, observed, _ = _fit_folds(run, TrainingRun.fit_start, settings)
-        correct = accuracy(observed.labels, observed.logits.argmax(axis=1))
-    run.validation = {"accuracy": correct}
+    run.validation = {"accuracy": accuracy(observed.labels, observed.logits.argmax(axis=1))}
     backend = mean.result()
     fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
     return Calibrated(backend, fitter.fit_cross(run.data.train, observed))

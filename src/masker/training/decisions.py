@@ -33,7 +33,7 @@ def decisions_of(run: TrainingRun) -> dict[str, str]:
         found["keywords"] = _keywords(run)
     found["held out"] = _held_out(run)
     if run.kept_start:
-        found["kept"] = "the probe: fine-tuning did not classify more held-out documents correctly"
+        found["kept"] = "the logistic regression: training lost more held-out documents than it won"
     return found
 
 

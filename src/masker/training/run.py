@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -166,20 +167,28 @@ class TrainingRun:
     def fit_start(self) -> TorchBackend:
         """The network before any training: the encoder, with a head from the probe."""
         backend = TorchBackend(self.start_classifier(), self.tokenizer, str(self.device))
-        self.validation = {"accuracy": self._start_accuracy() or 0.0}
+        if self.start_logits is not None:
+            labels = document_labels(self.data.validation)
+            self.validation = {"accuracy": accuracy(labels, self.start_logits.argmax(axis=1))}
         return backend
 
-    def _start_accuracy(self) -> float | None:
-        if self.start_logits is None:
-            return None
-        return accuracy(document_labels(self.data.validation), self.start_logits.argmax(axis=1))
+    def keeps_start(self, labels: npt.NDArray[np.int64], trained: Any, start: Any) -> bool:
+        """Whether to keep the probe that training started from.
 
-    def keeps_start(self, trained: float, start: float) -> bool:
-        """Whether to keep the probe that training started from, given both accuracies on held-out documents."""
-        self.kept_start = start > trained
+        Training must have lost more of the held-out documents than chance explains: of the documents that only one of
+        the two gets right, more than one standard error too many. A tie goes to the trained network, whose features
+        are better for detection.
+
+        Args:
+            labels: (N,) classes of held-out documents.
+            trained: (N, C) logits of the trained network.
+            start: (N, C) logits of the probe.
+        """
+        right, before = trained.argmax(axis=1) == labels, start.argmax(axis=1) == labels
+        lost, won = int((before & ~right).sum()), int((right & ~before).sum())
+        self.kept_start = lost - won > math.sqrt(lost + won)
         if self.kept_start:
-            _log.info("fine-tuning does not beat the probe it started from (%.3f, %.3f): keeping the probe",
-                      trained, start)  # fmt: skip
+            _log.info("training lost %d held-out documents and won %d: keeping the probe it started from", lost, won)
         return self.kept_start
 
     # Networks -------------------------------------------------------------------------------------------------------
@@ -205,13 +214,16 @@ class TrainingRun:
             self.settings.averaged_share,
         )
         network = self._train(stage, self.start_classifier() if classifier is None else classifier)
-        start = self._start_accuracy()
-        # With folds, all of them decide together.
-        if self._parent is None and start is not None and self.keeps_start(self.validation["accuracy"], start):
-            return self.fit_start()
         head = {} if network.token_head is None else network.token_head.state_dict()
         tensors = {TOKEN_HEAD + name: tensor.cpu() for name, tensor in head.items()}
-        return TorchBackend(network.classifier, self.tokenizer, str(self.device), tensors=tensors)
+        backend = TorchBackend(network.classifier, self.tokenizer, str(self.device), tensors=tensors)
+        # With folds, all of them decide together; and a residual is no classifier of its own.
+        if self._parent is None and self.start_logits is not None and bias_logits is None:
+            held_out = self.data.validation
+            logits = document_outputs(backend, held_out, self.settings.model.window_pooling).logits
+            if self.keeps_start(document_labels(held_out), logits, self.start_logits):
+                return self.fit_start()
+        return backend
 
     def fit_convolution(self) -> TorchBackend:
         """Train DOC's convolutional network on the word vectors of the encoder."""
