@@ -113,10 +113,11 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
     per_epoch = documents * cost * _scale([data], settings) / 1000 + CHECKPOINT_S
     if settings.epochs is not None:
         return OPEN_S + settings.epochs * per_epoch
-    schedule = final_schedule(settings, max(1, int(documents)))
+    few = documents < FEW_DOCUMENTS
+    schedule = final_schedule(settings, max(1, int(documents)), cross_fitted=few)
     assert schedule.steps is not None
     passes = schedule.steps * settings.training.batch_size / max(1.0, documents)
-    trainings = FOLDS if documents < FEW_DOCUMENTS else 1
+    trainings = FOLDS if few else 1
     return OPEN_S + trainings * passes * per_epoch
 
 

@@ -12,7 +12,7 @@ from masker.config import Settings
 from masker.inference.windows import document_labels
 from masker.registry import METHODS
 from masker.training.run import TrainingRun
-from masker.training.schedule import EPOCHS, LEAST_STEPS, final_schedule, frozen_layers, keyword_schedule
+from masker.training.schedule import EPOCHS, LEAST_STEPS, frozen_layers, keyword_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ def _count(part: object) -> int:
 
 def _training(run: TrainingRun) -> str:
     settings, documents = run.settings, len(run.data.train)
-    schedule, size = final_schedule(settings, documents), min(settings.training.batch_size, documents)
+    schedule, size = run.schedule, min(settings.training.batch_size, documents)
     if schedule.steps is None:
         length = f"{schedule.epochs} epochs in batches of {size} (as set)"
     else:

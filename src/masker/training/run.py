@@ -51,7 +51,7 @@ from masker.progress import progress_bar
 from masker.training.keyword_stage import choose_keywords, load_attention_model
 from masker.training.pooling_choice import choose_pooling
 from masker.training.probe import LinearMap, choose_strength, fit_probe
-from masker.training.schedule import final_schedule, keyword_schedule
+from masker.training.schedule import Schedule, final_schedule, keyword_schedule
 from masker.training.training_data import TrainingData, encode_training_data
 from masker.training.training_stage import TrainingStage, train_stage
 
@@ -118,6 +118,12 @@ class TrainingRun:
             part._parent, part._fold_rows = self, (self.data.folds != fold)[self.data.train.document]
             distributed.first_only(lambda work=part.work: work.mkdir(exist_ok=True))  # type: ignore[misc]
             yield part
+
+    @property
+    def schedule(self) -> Schedule:
+        """The length of the final training."""
+        folds = self._parent is not None or self.data.folds is not None
+        return final_schedule(self.settings, len(self.data.train), cross_fitted=folds)
 
     def fresh_classifier(self) -> Any:
         """The pre-trained encoder with a new head; every stage starts alike, whatever ran before it."""
@@ -208,7 +214,7 @@ class TrainingRun:
         """
         stage = TrainingStage(
             self.settings.training.method,
-            final_schedule(self.settings, len(self.data.train)),
+            self.schedule,
             keywords,
             bias_logits,
             self.settings.averaged_share,

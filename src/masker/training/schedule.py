@@ -6,8 +6,9 @@ from a probe needs few steps, and what counts is how many documents those steps 
 =================== ================================================================================
 documents           seen by the network
 =================== ================================================================================
-up to about 340     32 batches, so that even a few documents train the encoder
-up to 2,000         each three times
+cross-fitted        32 batches in each training: even a few documents train the encoder, and the mean of
+                    the networks makes up for more
+up to 2,000         each three times, but at least 32 batches
 up to 6,000         6,000 in all: from there on more passes change less than another seed
 more                each once
 =================== ================================================================================
@@ -38,11 +39,13 @@ class Schedule:
     steps: int | None = None
 
 
-def final_schedule(settings: Settings, documents: int) -> Schedule:
-    """The length of the final training on this many documents."""
+def final_schedule(settings: Settings, documents: int, *, cross_fitted: bool = False) -> Schedule:
+    """The length of the final training on this many documents, or of one of several that are averaged."""
     if settings.epochs is not None:
         return Schedule(epochs=settings.epochs)
     size = min(settings.training.batch_size, documents)
+    if cross_fitted:
+        return Schedule(steps=LEAST_STEPS)
     seen = min(EPOCHS * documents, max(ENOUGH, documents))
     return Schedule(steps=max(LEAST_STEPS, -(-seen // size)))
 
