@@ -275,7 +275,7 @@ class Settings(_Section):
             method = training.get("method", "masker")
             if method in METHODS:
                 heads = METHODS.get(method).heads
-                probed = training.get("head_start", "probe") == "probe" and "multi-class" in heads
+                probed = training.get("head_start", "probe") == "probe" and METHODS.get(method).cross_fits
                 return {**values, "model": {**model, "head": "multi-class" if probed else heads[0]}}
         return values
 
@@ -330,8 +330,9 @@ class Settings(_Section):
 
     @property
     def starts_from_probe(self) -> bool:
-        """Whether the head of the network starts from a probe; DOC's convolution has no features to probe."""
-        return self.training.head_start == "probe" and not self.is_convolutional
+        """Whether the head of the network starts from a probe."""
+        method = METHODS.get(self.training.method)
+        return self.training.head_start == "probe" and method.cross_fits and method.fine_tuned
 
     @property
     def vanilla_stage_epochs(self) -> int | None:

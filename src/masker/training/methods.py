@@ -36,7 +36,8 @@ class Method:
         convolutional: Whether it trains DOC's convolutional network with these settings.
         attention: Whether the trained network has a document token whose attention can be read.
         fine_tuned: Whether a network is trained; otherwise a linear classifier on fixed vectors.
-        cross_fits: Whether the mean of several of its models is a model (:mod:`masker.training.cross_fitting`).
+        cross_fits: Whether the mean of several of its models is a model (:mod:`masker.training.cross_fitting`). Its
+            head may start from a probe then, too.
     """
 
     name: str

@@ -57,6 +57,8 @@ from masker.training.training_stage import TrainingStage, train_stage
 
 _log = logging.getLogger("masker")
 
+#: Rows that suffice to start a head from: training goes on from there with all of them.
+PROBED_ROWS = 10_000
 #: Folds that choose C of a logistic regression.
 CHOOSING_FOLDS = 5
 
@@ -147,6 +149,9 @@ class TrainingRun:
             vectors = self._vectors("head", lambda encoded: head_inputs(classifier, self.tokenizer, encoded))
         else:
             vectors = head_inputs(classifier, self.tokenizer, train)
+        if len(vectors) > PROBED_ROWS:
+            rows = np.sort(np.random.default_rng(self.settings.training.seed).permutation(len(vectors))[:PROBED_ROWS])
+            vectors, train = vectors[rows], train.take(rows.tolist())
         length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
         probe = self._probe(vectors / length, train)
         set_output_layer(classifier, probe.weight / length, probe.bias)
