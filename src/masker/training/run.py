@@ -145,13 +145,13 @@ class TrainingRun:
             return classifier
         own = train is None
         if train is None:
-            train = self.data.train
-            vectors = self._vectors("head", lambda encoded: head_inputs(classifier, self.tokenizer, encoded))
+            train = self._probed(self.data.train)
+            vectors = self._vectors(
+                "head", lambda encoded: head_inputs(classifier, self.tokenizer, self._probed(encoded))
+            )
         else:
+            train = self._probed(train)
             vectors = head_inputs(classifier, self.tokenizer, train)
-        if len(vectors) > PROBED_ROWS:
-            rows = np.sort(np.random.default_rng(self.settings.training.seed).permutation(len(vectors))[:PROBED_ROWS])
-            vectors, train = vectors[rows], train.take(rows.tolist())
         length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
         probe = self._probe(vectors / length, train)
         set_output_layer(classifier, probe.weight / length, probe.bias)
@@ -160,6 +160,12 @@ class TrainingRun:
             pooling = self.settings.model.window_pooling
             self.start_logits = document_outputs(held_out, self.data.validation, pooling).logits
         return classifier
+
+    def _probed(self, train: Encoded) -> Encoded:
+        if len(train) <= PROBED_ROWS:
+            return train
+        rows = np.random.default_rng(self.settings.training.seed).permutation(len(train))[:PROBED_ROWS]
+        return train.take(np.sort(rows).tolist())
 
     def _probe(self, vectors: Any, train: Encoded, **options: Any) -> LinearMap:
         assert train.labels is not None
