@@ -4,9 +4,11 @@ Two scores lead, and their surprises are added: the highest logit, which knows t
 nearest training document, which knows what was there. Where one is blind the other mostly is not: among many classes
 logits are better, with two or three they tell little; foreign text often has a high logit but no near neighbour.
 
-A guard, a distance in the middle layers (which reflect style and word use rather than classes), joins them if it helps
-to tell held-out documents from their stand-ins (:mod:`masker.detection.stand_ins`). docs/quality.md compares this with
-its parts.
+Guards join them if they help to tell held-out documents from their stand-ins (:mod:`masker.detection.stand_ins`):
+distances that are silent about most in-distribution documents. One is in the middle layers, which reflect style and
+word use rather than classes. The other is to the classes of the last layer, which notices text that lies between them;
+not after cross-fitting, as the classes of averaged networks are wider than those of the networks that judged the
+held-out documents. docs/quality.md compares all this with its parts.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,11 +34,13 @@ from masker.registry import SCORES
 _log = logging.getLogger("masker")
 
 LEADS = ("max-logit", "knn")
-#: Distances that may guard, in order of preference if figures are equal.
+#: The guard in the last layer, and those in the middle layers in order of preference if figures are equal.
+CLASS_GUARD = "scaled-mahalanobis"
 GUARDS = ("scaled-mahalanobis-middle", "mahalanobis-middle", "knn-middle")
-CANDIDATES = (*LEADS, *GUARDS)
-#: A guard counts beyond the surprise that one in ten in-distribution documents causes.
+CANDIDATES = (*LEADS, CLASS_GUARD, *GUARDS)
+#: A guard counts beyond the surprise that one in ten in-distribution documents causes; in the last layer, one in four.
 GUARD_OFFSET = math.log(10.0)
+CLASS_GUARD_OFFSET = math.log(4.0)
 #: Figures closer than this are equal.
 MARGIN = 0.01
 #: With fewer held-out documents there is no guard.
@@ -82,6 +86,7 @@ class Observed:
     labels: Labels  # (N,)
     scores: dict[str, Floats]  # (N,) by score
     stand_ins: dict[str, dict[str, Floats]] = field(default_factory=dict)  # by stand-in and score
+    averaged: bool = False  # whether several networks said it, of which the model is the mean
 
     @classmethod
     def joined(cls, parts: Sequence[Observed]) -> Observed:
@@ -95,6 +100,7 @@ class Observed:
                 view: {name: np.concatenate([part.stand_ins[view][name] for part in parts]) for name in CANDIDATES}
                 for view in views
             },
+            averaged=True,
         )
 
 
@@ -112,25 +118,28 @@ def observe_candidates(
 
 
 def choose_combination(observed: Observed) -> Combination:
-    """The leads and, if it helps, a guard."""
+    """The leads and, if they help, guards."""
     references = observed.scores
     evidence = {
         name: {view: _auroc(references[name], scores[name]) for view, scores in observed.stand_ins.items()}
         for name in CANDIDATES
     }
-    alone = Combination(dict.fromkeys(LEADS, 0.0), {name: references[name] for name in LEADS})
-    guard = _first_of_the_best({name: _mean(evidence[name]) for name in GUARDS})
-    guarded = Combination({**alone.offsets, guard: GUARD_OFFSET}, {**alone.references, guard: references[guard]})
-    known = (guarded, alone) if len(observed.labels) >= MIN_DOCUMENTS_TO_CHOOSE else (alone,)
-    names = {" + ".join(combination.offsets): combination for combination in known}
-    for name, combination in names.items():
-        joint = JointSurprise(combination.references, combination.offsets)
+    leads = dict.fromkeys(LEADS, 0.0)
+    known = [leads]
+    if len(observed.labels) >= MIN_DOCUMENTS_TO_CHOOSE:
+        guard = _first_of_the_best({name: _mean(evidence[name]) for name in GUARDS})
+        known.insert(0, {**leads, guard: GUARD_OFFSET})
+        if not observed.averaged:
+            known.insert(0, {**leads, CLASS_GUARD: CLASS_GUARD_OFFSET, guard: GUARD_OFFSET})
+    combinations = {" + ".join(offsets): offsets for offsets in known}
+    for name, offsets in combinations.items():
+        joint = JointSurprise({member: references[member] for member in offsets}, offsets)
         told = joint(references)
         evidence[name] = {view: _auroc(told, joint(scores)) for view, scores in observed.stand_ins.items()}
-    # max() takes the first of equals, the guarded one.
-    best = max(names, key=lambda name: _mean(evidence[name]))
+    best = _first_of_the_best({name: _mean(evidence[name]) for name in combinations})
     _log.info("score auto: %s", best)
-    return replace(names[best], evidence=evidence)
+    offsets = combinations[best]
+    return Combination(offsets, {member: references[member] for member in offsets}, evidence)
 
 
 def _auroc(held_out: Floats, stand_ins: Floats) -> float:
