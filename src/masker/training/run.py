@@ -43,7 +43,7 @@ from masker.modeling.backbone import load_backbone
 from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
 from masker.modeling.heads import output_layer, set_output_layer
-from masker.modeling.network import MaskerNetwork
+from masker.modeling.network import MaskerNetwork, encoder_stack
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
@@ -73,7 +73,7 @@ class TrainingRun:
     Attributes:
         tokenizer: The backbone's tokenizer.
         max_length: Longest row in tokens.
-        layers: Layers of the encoder.
+        layers: Layers of the encoder that can be kept from training.
         data: The encoded documents.
         pooling: What the head reads, and why.
         keywords: The keyword set, once :meth:`find_keywords` has chosen it.
@@ -97,7 +97,7 @@ class TrainingRun:
         self.pooling = distributed.together(
             lambda: choose_pooling(settings, self.classes, self.data.train, self.tokenizer, self.device)
         )
-        self.layers = getattr(backbone.classifier.config, "num_hidden_layers", 0)
+        self.layers = len(encoder_stack(backbone.classifier))
         self.model_settings = settings.model.model_copy(update={"pooling": self.pooling.name})
         self.keywords: KeywordSet | None = None
         self._parent: TrainingRun | None = None
