@@ -89,7 +89,7 @@ def _identity(documents: Documents, settings: Settings) -> str:
 
 
 def _has_stages(work: Path) -> bool:
-    """Whether any training was done: every stage has a folder, perhaps within that of a fold, and leaves files in it."""
+    """Whether any training was done: every stage has a folder, perhaps in a fold's, and leaves files in it."""
     return any(path.is_file() for entry in work.iterdir() if entry.is_dir() for path in entry.rglob("*"))
 
 
