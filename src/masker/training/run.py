@@ -137,9 +137,11 @@ class TrainingRun:
         own = train is None
         if train is None:
             train = self.data.train
-            vectors = self._vectors("head", lambda encoded: head_inputs(classifier, self.tokenizer, encoded))
+            vectors = self._vectors(
+                "head", lambda rows: head_inputs(classifier, self.tokenizer, rows, str(self.device))
+            )
         else:
-            vectors = head_inputs(classifier, self.tokenizer, train)
+            vectors = head_inputs(classifier, self.tokenizer, train, str(self.device))
         length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
         probe = self._probe(vectors / length, train)
         set_output_layer(classifier, probe.weight / length, probe.bias)
