@@ -35,7 +35,7 @@ def test_of_small_data(tiny_settings):
 
 
 def test_of_more_documents(tiny_settings):
-    """Four fifths of 500 documents, three times each, in batches of 16: 75 steps. Set aside: 450 documents, 85 steps."""
+    """Four fifths of 500 documents, three times each, in batches of 16: 75 steps. Set aside: 450, 85 steps."""
     found = decided(tiny_settings, 500, by_documents=True, training={"batch_size": 16})
     assert "; 75 steps of 16 documents, 3 passes (each three times)" in found["training"]
     split = {"calibration": "split"}

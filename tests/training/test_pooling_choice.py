@@ -62,7 +62,7 @@ def values_of(kind):
 def test_otherwise_probes_are_compared_on_left_out_folds(tiny_backbones, monkeypatch, head, better):
     """One pooling knows the class, the other is noise: 0 for a sure probe, about log 3 (or the variance) for noise."""
 
-    def vectors(classifier, tokenizer, encoded):
+    def vectors(classifier, tokenizer, encoded, device):
         draw = np.random.default_rng(0)
         told = pooling_of(classifier.config) == better
         return 7.0 * np.eye(8)[LABELS] * told + draw.normal(size=(60, 8))
@@ -73,7 +73,7 @@ def test_otherwise_probes_are_compared_on_left_out_folds(tiny_backbones, monkeyp
 
 
 def test_the_comparison_does_not_depend_on_the_length_of_vectors(tiny_backbones, monkeypatch):
-    def vectors(classifier, tokenizer, encoded):
+    def vectors(classifier, tokenizer, encoded, device):
         scale = 100.0 if pooling_of(classifier.config) == "mean" else 0.01
         return scale * (np.eye(8)[LABELS] + np.random.default_rng(0).normal(size=(60, 8)))
 
@@ -86,7 +86,7 @@ def test_a_sample_is_enough(tiny_backbones, monkeypatch):
     monkeypatch.setattr(module, "COMPARED", 20)
     sizes = []
 
-    def vectors(classifier, tokenizer, encoded):
+    def vectors(classifier, tokenizer, encoded, device):
         sizes.append(len(encoded))
         return np.random.default_rng(0).normal(size=(len(encoded), 8))
 
