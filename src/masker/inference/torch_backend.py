@@ -130,13 +130,10 @@ def encoder_means(
     return run_in_batches(encoded, tokens, step, advance, workers=_workers(encoder.device))["means"]
 
 
-def head_inputs(
-    classifier: Any, tokenizer: Any, encoded: Encoded, advance: Advance | None = None
-) -> npt.NDArray[np.float32]:
-    """(N, F) vectors that the output layer of a classifier reads."""
+def head_inputs(classifier: Any, tokenizer: Any, encoded: Encoded, device: str = "cpu") -> npt.NDArray[np.float32]:
+    """(N, F) vectors that the output layer of a classifier reads, which is moved to the device."""
     with without_output_layer(classifier):
-        backend = TorchBackend(classifier, tokenizer, str(classifier.device))
-        return backend.predict_logits(encoded, advance)
+        return TorchBackend(classifier, tokenizer, device).predict_logits(encoded)
 
 
 @torch.inference_mode()
