@@ -35,18 +35,19 @@ def regression(tiny_settings, tmp_path_factory) -> Model:
 # --- fit -------------------------------------------------------------------------------------------------------------
 
 
-def fast(tiny_settings, **sections):
+def fast(tiny_settings, calibration="auto", **sections):
     training = {"method": "vanilla", "epochs": 1}
-    return tiny_settings(training=training, detection={"score": "max-prob"}, **sections)
+    return tiny_settings(training=training, detection={"score": "max-prob", "calibration": calibration}, **sections)
 
 
 def test_classes_are_ordered_as_the_users_labels(tiny_settings, tmp_path):
     """As numbers 9 comes before 10, as names after it."""
     labels = [{"space": "10", "food": "9", "sport": "2"}[label] for label in LABELS]
     documents = Documents(TEXTS, None, labels, "made up")
-    numbers = Model.fit(documents, fast(tiny_settings), tmp_path / "a", label_type="int", device="cpu")
+    settings = fast(tiny_settings, "split")
+    numbers = Model.fit(documents, settings, tmp_path / "a", label_type="int", device="cpu")
     assert numbers.classes == ["2", "9", "10"] and numbers.labels == [2, 9, 10]
-    names = Model.fit(documents, fast(tiny_settings), tmp_path / "b", device="cpu")
+    names = Model.fit(documents, settings, tmp_path / "b", device="cpu")
     assert names.classes == ["10", "2", "9"] and names.labels == names.classes
 
 
