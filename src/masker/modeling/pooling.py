@@ -154,5 +154,5 @@ def seen_tokens(attention_mask: torch.Tensor) -> torch.Tensor:
 
 
 def encoder_layers(config: Any) -> int:
-    """The number of layers of the pre-trained encoder, without the pooling layer."""
-    return int(config.num_hidden_layers) - (pooling_of(config) == MEAN)
+    """The number of layers of the pre-trained encoder, without the pooling layer; 0 for DOC's convolution."""
+    return int(getattr(config, "num_hidden_layers", 0)) - (pooling_of(config) == MEAN)

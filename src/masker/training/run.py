@@ -44,6 +44,7 @@ from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
 from masker.modeling.heads import output_layer, set_output_layer
 from masker.modeling.network import MaskerNetwork
+from masker.modeling.pooling import encoder_layers
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
@@ -97,7 +98,7 @@ class TrainingRun:
         self.pooling = distributed.together(
             lambda: choose_pooling(settings, self.classes, self.data.train, self.tokenizer, self.device)
         )
-        self.layers = getattr(backbone.classifier.config, "num_hidden_layers", 0)
+        self.layers = encoder_layers(backbone.classifier.config)
         self.model_settings = settings.model.model_copy(update={"pooling": self.pooling.name})
         self.keywords: KeywordSet | None = None
         self._parent: TrainingRun | None = None
