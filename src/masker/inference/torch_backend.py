@@ -131,12 +131,12 @@ def encoder_means(
 
 
 def head_inputs(
-    classifier: Any, tokenizer: Any, encoded: Encoded, advance: Advance | None = None
+    classifier: Any, tokenizer: Any, encoded: Encoded, device: torch.device | None = None
 ) -> npt.NDArray[np.float32]:
-    """(N, F) vectors that the output layer of a classifier reads."""
+    """(N, F) vectors that the output layer of a classifier reads; ``None`` leaves it on its device."""
     with without_output_layer(classifier):
-        backend = TorchBackend(classifier, tokenizer, str(classifier.device))
-        return backend.predict_logits(encoded, advance)
+        backend = TorchBackend(classifier, tokenizer, str(device or classifier.device))
+        return backend.predict_logits(encoded)
 
 
 @torch.inference_mode()

@@ -12,6 +12,7 @@ import logging
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,9 +139,10 @@ class TrainingRun:
         own = train is None
         if train is None:
             train = self.data.train
-            vectors = self._vectors("head", lambda encoded: head_inputs(classifier, self.tokenizer, encoded))
+            read = partial(head_inputs, classifier, self.tokenizer, device=self.device)
+            vectors = self._vectors("head", read)
         else:
-            vectors = head_inputs(classifier, self.tokenizer, train)
+            vectors = head_inputs(classifier, self.tokenizer, train, self.device)
         length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
         probe = self._probe(vectors / length, train)
         set_output_layer(classifier, probe.weight / length, probe.bias)
