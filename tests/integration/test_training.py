@@ -55,7 +55,9 @@ def test_lambda_zero_is_vanilla_step_for_step(documents, new_head_settings, tmp_
     masker = train_network(
         documents,
         CLASSES,
-        new_head_settings(training=common, loss={"lambda_mkr": 0.0, "lambda_mer": 0.0}, keywords={"source": "frequency"}),
+        new_head_settings(
+            training=common, loss={"lambda_mkr": 0.0, "lambda_mer": 0.0}, keywords={"source": "frequency"}
+        ),
         tmp_path / "masker",
     )
     assert_same(weights(vanilla), weights(masker))
@@ -298,7 +300,10 @@ def test_a_corpus_without_any_keyword_trains(documents, new_head_settings, tmp_p
     words = tmp_path / "words.txt"
     words.write_text("rocketbread\n")
     trained = train_network(
-        documents, CLASSES, new_head_settings(training={"epochs": 1}, keywords={"source": str(words)}), tmp_path / "work"
+        documents,
+        CLASSES,
+        new_head_settings(training={"epochs": 1}, keywords={"source": str(words)}),
+        tmp_path / "work",
     )
     assert all(torch.isfinite(tensor).all() for tensor in weights(trained).values())
 
@@ -324,7 +329,10 @@ def test_class_weights_change_training(new_head_settings, tmp_path):
     results = [
         weights(
             train_network(
-                data, CLASSES, new_head_settings(training={"method": "vanilla", "epochs": 1}, loss=loss), tmp_path / str(n)
+                data,
+                CLASSES,
+                new_head_settings(training={"method": "vanilla", "epochs": 1}, loss=loss),
+                tmp_path / str(n),
             )
         )
         for n, loss in enumerate(({}, {"class_weights": "balanced"}))
@@ -346,7 +354,9 @@ def test_the_best_checkpoint_is_kept(documents, new_head_settings, tmp_path, mon
         original(trainer, model, trial)
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", keep)
-    trained = train_network(documents, CLASSES, new_head_settings(training={"method": "vanilla", "epochs": 3}), tmp_path)
+    trained = train_network(
+        documents, CLASSES, new_head_settings(training={"method": "vanilla", "epochs": 3}), tmp_path
+    )
     torch.testing.assert_close(weights(trained)["classifier.weight"], saved[0], rtol=0, atol=0)
     assert not torch.equal(saved[0], saved[2])
 
