@@ -313,7 +313,9 @@ def test_windows_read_all_of_a_long_document(tiny_settings, tmp_path):
     texts, labels = make_corpus(60)
     long = [("the of and we they " * 12) + text for text in texts]
     settings = tiny_settings(
-        model={"long_documents": "windows", "max_length": 24}, training={"method": "vanilla", "epochs": 2}
+        model={"long_documents": "windows", "max_length": 24},
+        training={"method": "vanilla", "epochs": 2},
+        detection={"score": "max-prob"},
     )
     model = fit_classifier(Documents(long, None, labels, "long"), settings, tmp_path)
     base = long[0]
