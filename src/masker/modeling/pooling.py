@@ -142,8 +142,8 @@ def _pool(
     else:
         seen = seen_tokens(attention_mask).to(states.dtype).unsqueeze(1)  # (B, 1, T)
         mean = (seen @ states) / seen.sum(dim=2, keepdim=True)
-    size = layer.attention.output.dense.out_features  # the tracing exporter of ONNX takes no size of a tensor here
-    pooled = nn.functional.layer_norm(_SCALE * mean + states[:, :1], [size], eps=1e-12)
+    shape = layer.output.LayerNorm.normalized_shape  # the tracing exporter of ONNX takes no shape of a tensor here
+    pooled = nn.functional.layer_norm(_SCALE * mean + states[:, :1], shape, eps=1e-12)
     return pooled.to(hidden_states.dtype)
 
 
