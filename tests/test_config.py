@@ -9,13 +9,13 @@ from masker.config import (
     AVERAGED_SHARE,
     CONVOLUTION_EPOCHS,
     MASKER_EPOCHS,
-    PRESETS,
     VANILLA_EPOCHS,
     Settings,
     build_settings,
     stored_settings,
 )
 from masker.errors import ConfigError, MaskerError, ModelError, did_you_mean
+from masker.presets import PRESETS
 
 
 def problems(**arguments):
@@ -35,7 +35,6 @@ def test_defaults_are_the_papers_numbers():
     assert (settings.loss.lambda_mkr, settings.loss.lambda_mer) == (1e-3, 1e-3)
     assert (settings.keywords.source, settings.keywords.per_class) == ("attention", 10)
     assert settings.keywords.class_balanced is False
-    assert settings.model.head == "one-vs-rest"
     assert (settings.loss.mkr_reduction, settings.loss.keyword_view) == ("sum", "reconstruct")
 
 
@@ -43,49 +42,89 @@ def test_defaults_are_the_papers_numbers():
 def test_presets_are_the_papers_numbers(preset, mer):
     settings = build_settings(preset=preset)
     assert (settings.loss.lambda_mkr, settings.loss.lambda_mer) == (1e-3, mer)
-    assert settings.masking.context == "mask"
+    assert (settings.masking.context, settings.masking.view_share) == ("mask", 1.0)
+    assert (settings.model.head, settings.model.pooling) == ("one-vs-rest", "document-token")
+    training = settings.training
+    assert (training.batch_size, training.learning_rate, training.embedding_lr_scale) == (16, 5e-5, 0.5)
+    assert (training.head_start, training.frozen_layers, settings.averaged_share) == ("new", 0, 0.0)
+    assert settings.detection.calibration == "split"
 
 
-def test_epochs_follow_the_method_unless_named():
-    assert build_settings().epochs == build_settings().vanilla_stage_epochs == VANILLA_EPOCHS
+NEW = {"training": {"head_start": "new"}}
+
+
+def test_epochs_of_a_new_head_follow_the_method_unless_named():
+    assert build_settings(NEW).epochs == build_settings(NEW).vanilla_stage_epochs == VANILLA_EPOCHS
     assert build_settings(preset="ood").epochs == MASKER_EPOCHS == 2 * VANILLA_EPOCHS
-    assert build_settings({"training": {"method": "vanilla"}}).epochs == VANILLA_EPOCHS
-    assert build_settings({"training": {"method": "vanilla", "epochs": 5}}).epochs == 5
+    assert build_settings(NEW, {"training": {"method": "vanilla"}}).epochs == VANILLA_EPOCHS
+    assert build_settings(NEW, {"training": {"method": "vanilla", "epochs": 5}}).epochs == 5
+
+
+def test_documents_decide_how_long_a_head_from_a_probe_trains():
+    assert build_settings().epochs is None and build_settings().vanilla_stage_epochs is None
+    named = build_settings({"training": {"epochs": 5}})
+    assert named.epochs == 5 and named.vanilla_stage_epochs is None, "the keyword stage stays short"
 
 
 @pytest.mark.parametrize(("epochs", "stage"), [(6, 3), (5, 3), (1, 1), (2, 1)])
 def test_vanilla_stage_has_half_the_epochs(epochs, stage):
     settings = {"training": {"epochs": epochs}}
     assert build_settings(settings, preset="ood").vanilla_stage_epochs == stage
-    assert build_settings(settings).vanilla_stage_epochs == epochs, "averaged weights need no longer training"
+    assert build_settings(NEW, settings).vanilla_stage_epochs == epochs, "averaged weights need no longer training"
 
 
-def test_weights_are_averaged_for_masker_unless_named():
-    assert build_settings().averaged_share == AVERAGED_SHARE > 0
+def test_weights_are_averaged_from_a_probe_and_for_masker_unless_named():
+    assert build_settings().averaged_share == build_settings(NEW).averaged_share == AVERAGED_SHARE > 0
     assert build_settings(preset="ood").averaged_share == 0
-    assert build_settings({"training": {"method": "vanilla"}}).averaged_share == 0
-    assert build_settings({"training": {"method": "vanilla", "averaged_share": 0.25}}).averaged_share == 0.25
+    vanilla = {"training": {"method": "vanilla"}}
+    assert build_settings(vanilla).averaged_share == AVERAGED_SHARE
+    assert build_settings(NEW, vanilla).averaged_share == 0
+    assert build_settings(NEW, {"training": {"method": "vanilla", "averaged_share": 0.25}}).averaged_share == 0.25
+    assert build_settings({"training": {"method": "doc"}}).averaged_share == 0, "a convolution has no probe"
 
 
 def test_other_methods_with_a_keyword_stage_train_it_as_long_as_themselves():
-    settings = build_settings({"training": {"method": "residual"}})
+    settings = build_settings(NEW, {"training": {"method": "residual"}})
     assert settings.epochs == settings.vanilla_stage_epochs == VANILLA_EPOCHS
 
 
 def test_convolutional_networks_train_longer():
     assert build_settings({"training": {"method": "doc"}}).epochs == CONVOLUTION_EPOCHS
     openmax = {"training": {"method": "openmax"}}
-    assert build_settings(openmax).epochs == VANILLA_EPOCHS
-    assert build_settings(openmax, {"baselines": {"openmax_network": "convolution"}}).epochs == CONVOLUTION_EPOCHS
+    assert build_settings(NEW, openmax).epochs == VANILLA_EPOCHS and build_settings(openmax).epochs is None
+    convolution = build_settings(openmax, {"baselines": {"openmax_network": "convolution"}})
+    assert convolution.epochs == CONVOLUTION_EPOCHS and not convolution.starts_from_probe
 
 
 @pytest.mark.parametrize(
-    ("method", "head"),
-    [("masker", "one-vs-rest"), ("vanilla", "one-vs-rest"), ("residual", "one-vs-rest"), ("openmax", "multi-class"),
-     ("doc", "one-vs-rest"), ("ocsvm", "multi-class")],
+    ("method", "head", "new"),
+    [("masker", "multi-class", "one-vs-rest"), ("vanilla", "multi-class", "one-vs-rest"),
+     ("residual", "multi-class", "one-vs-rest"), ("openmax", "multi-class", "multi-class"),
+     ("doc", "one-vs-rest", "one-vs-rest"), ("ocsvm", "multi-class", "multi-class")],
 )  # fmt: skip
-def test_head_follows_the_method_unless_named(method, head):
+def test_head_follows_the_start_and_the_method_unless_named(method, head, new):
     assert build_settings({"training": {"method": method}}).model.head == head
+    assert build_settings(NEW, {"training": {"method": method}}).model.head == new
+    if method == "vanilla":
+        named = build_settings({"training": {"method": method}, "model": {"head": "regression"}})
+        assert named.model.head == "regression"
+
+
+def test_a_default_head_is_that_of_a_probe():
+    assert build_settings().model.head == build_settings({"model": {"max_length": 64}}).model.head == "multi-class"
+
+
+@pytest.mark.parametrize("share", [0.0, 1.1])
+def test_view_share_outside_zero_and_one(share):
+    (line,) = problems(layers=({"masking": {"view_share": share}},))
+    assert line.startswith("masking.view_share: ") and line.endswith(f"got {share!r}")
+
+
+def test_confidence_is_a_probability_above_one_half():
+    assert build_settings({"detection": {"confidence": 0.95}}).detection.confidence == 0.95
+    assert build_settings({"detection": {"confidence": 0}}).detection.confidence is None
+    (line,) = problems(layers=({"detection": {"confidence": 0.05}},))
+    assert line.startswith("detection.confidence: must be at least 0.5 and below 1") and line.endswith("got 0.05")
 
 
 def test_head_that_a_method_cannot_have():

@@ -15,6 +15,7 @@ ORDER = [
     "registry",
     "distributed",
     "config_sources",
+    "presets",
     "config",
     "provenance",
     "progress",

@@ -11,32 +11,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from masker.config_sources import merge_layer, parse_override, read_config_file
+from masker.config_sources import explain_problem, merge_layer, parse_override, read_config_file
 from masker.errors import ConfigError, ModelError, did_you_mean
+from masker.presets import PRESETS
 from masker.registry import METHODS, SCORES, Registry
 
 Head = Literal["one-vs-rest", "multi-class", "regression"]
-
-#: Training as in the paper, where a default of ours differs. The paper's head is 1-vs-rest, which a new head is anyway.
-PAPER_TRAINING: dict[str, dict[str, Any]] = {
-    "model": {"pooling": "document-token"},
-    "masking": {"context": "mask", "view_share": 1.0},
-    "training": {
-        "averaged_share": 0.0,
-        "head_start": "new",
-        "batch_size": 16,
-        "learning_rate": 5e-5,
-        "head_lr_scale": 20.0,
-        "embedding_lr_scale": 0.5,
-        "frozen_layers": 0,
-    },
-    "detection": {"calibration": "split"},
-}
-#: And the paper's regularizer weights for its two kinds of task (section "Experimental setup").
-PRESETS: dict[str, dict[str, dict[str, Any]]] = {
-    "ood": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-3}, **PAPER_TRAINING},
-    "cross-domain": {"loss": {"lambda_mkr": 1e-3, "lambda_mer": 1e-4}, **PAPER_TRAINING},
-}
 
 #: Default epochs of a new head. The paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many; with
 #: averaged weights MASKER needs no more than vanilla. Where a head starts from a probe, the number of documents decides
@@ -385,7 +365,7 @@ def build_settings(
 
     Args:
         layers: Nested ``{section: {key: value}}``; ``None`` values are ignored, so unset options keep their default.
-        preset: A name in :data:`PRESETS`.
+        preset: A name in :data:`masker.presets.PRESETS`.
         config_file: A YAML or JSON file of the same structure.
         overrides: Strings such as ``"loss.lambda_mer=0.01"``; the value is parsed as YAML.
 
@@ -408,22 +388,6 @@ def build_settings(
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
-        raise ConfigError("\n".join(_explain(problem) for problem in error.errors())) from None
-
-
-def _explain(problem: Any) -> str:
-    """One line: parameter, what is allowed, what was received."""
-    location = [str(part) for part in problem["loc"]]
-    name = ".".join(location)
-    if problem["type"] == "extra_forbidden":
-        fields = Settings.model_fields
-        if len(location) == 1:
-            return f"unknown section '{name}'; known: {', '.join(fields)}.{did_you_mean(name, fields)}"
-        section = fields[location[0]].annotation
-        known = list(getattr(section, "model_fields", {}))
-        return f"unknown setting '{name}'; known: {', '.join(known)}.{did_you_mean(location[-1], known)}"
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    if not name:
-        return message
-    hint = did_you_mean(str(problem["input"]), message.partition("must be one of ")[2].split(", "))
-    return f"{name}: {message[0].lower()}{message[1:]}; got {problem['input']!r}{'.' if hint else ''}{hint}"
+        raise ConfigError(
+            "\n".join(explain_problem(problem, Settings.model_fields) for problem in error.errors())
+        ) from None

@@ -1,16 +1,16 @@
-"""Where settings come from: YAML or JSON files, and ``section.key=value`` overrides."""
+"""Where settings come from (YAML or JSON files, ``section.key=value`` overrides), and what to say of wrong ones."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from masker.errors import ConfigError
+from masker.errors import ConfigError, did_you_mean
 
 Layer = dict[str, dict[str, Any]]
 
@@ -55,3 +55,20 @@ def parse_override(override: str) -> Layer:
         with suppress(ValueError):
             value = json.loads(value)
     return {section: {key: value}}
+
+
+def explain_problem(problem: Any, sections: Mapping[str, Any]) -> str:
+    """One line about a problem that pydantic found in these sections: parameter, what is allowed, what was received."""
+    location = [str(part) for part in problem["loc"]]
+    name = ".".join(location)
+    if problem["type"] == "extra_forbidden":
+        if len(location) == 1:
+            return f"unknown section '{name}'; known: {', '.join(sections)}.{did_you_mean(name, sections)}"
+        section = sections[location[0]].annotation
+        known = list(getattr(section, "model_fields", {}))
+        return f"unknown setting '{name}'; known: {', '.join(known)}.{did_you_mean(location[-1], known)}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if not name:
+        return message
+    hint = did_you_mean(str(problem["input"]), message.partition("must be one of ")[2].split(", "))
+    return f"{name}: {message[0].lower()}{message[1:]}; got {problem['input']!r}{'.' if hint else ''}{hint}"

@@ -52,7 +52,7 @@ def documents(count: int, seed: int, *, strange: bool = False) -> Encoded:
     return Encoded(rows, None, labels, np.arange(count))
 
 
-def settings(score="auto", method="vanilla", **detection):
+def settings(score="auto", method="vanilla", head=None, **detection):
     """Settings with any score, whether it is registered at this moment or not."""
-    base = build_settings({"training": {"method": method}, "detection": detection})
+    base = build_settings({"training": {"method": method}, "model": {"head": head}, "detection": detection})
     return base.model_copy(update={"detection": base.detection.model_copy(update={"score": score})})

@@ -1,4 +1,4 @@
-"""What auto consists of follows from what separates stand-ins from held-out documents, and from nothing else."""
+"""auto is the highest logit and the nearest neighbour, and a guard where it helps to tell stand-ins."""
 
 import math
 
@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from masker.config import build_settings
-from masker.detection import auto
 from masker.detection.auto import (
-    DISTANCE_LEADS,
+    CANDIDATES,
+    GUARD_OFFSET,
     GUARDS,
-    LOGIT_LEADS,
+    LEADS,
     Combination,
     JointScore,
+    Observed,
     candidate_features,
     choose_combination,
-    left_out_auroc,
-    views_auroc,
+    observe_candidates,
 )
 from masker.detection.score import Score, build_score
 from masker.detection.statistics import gather_statistics
@@ -43,80 +43,42 @@ def known():
     return gather_statistics([train], labels, 3, ["cls", "middle"], 200, 0)
 
 
-def chosen(known, **stand_in):
-    held_out, labels = documents(90, 1)
-    return choose_combination(known, held_out, labels, {"view": documents(90, 2, **stand_in)[0]}, SETTINGS)
+def observed(known, count=90, **stand_in):
+    held_out, labels = documents(count, 1)
+    return observe_candidates(known, held_out, labels, {"view": documents(count, 2, **stand_in)[0]}, SETTINGS)
 
 
-def test_a_distance_leads_where_features_separate(known):
-    combination = chosen(known, shift=6.0)
-    assert next(iter(combination.offsets)) == "scaled-mahalanobis"
-    assert combination.evidence["scaled-mahalanobis"]["view"] > 0.99 > combination.evidence["max-prob"]["view"]
+def test_every_candidate_scores_documents_and_stand_ins(known):
+    held_out, labels = documents(30, 1)
+    other = documents(20, 3, certain=False)[0]
+    found = observe_candidates(known, held_out, labels, {"x": other}, SETTINGS)
+    assert list(found.scores) == list(found.stand_ins["x"]) == list(CANDIDATES)
+    for name in CANDIDATES:
+        score = build_score(name, known, SETTINGS)
+        np.testing.assert_array_equal(found.scores[name], score.ood_score(held_out))
+        np.testing.assert_array_equal(found.stand_ins["x"][name], score.ood_score(other))
+    assert found.logits is held_out.logits and found.labels is labels
 
 
-def test_a_logit_score_leads_where_only_logits_separate(known):
-    lead = next(iter(chosen(known, certain=False).offsets))
-    assert lead in LOGIT_LEADS
+def test_observations_of_several_networks_are_joined(known):
+    one, other = observed(known, 30), observed(known, 21, style=2.0)
+    both = Observed.joined([one, other])
+    assert both.logits.shape == (51, 3) and both.labels.tolist() == [*one.labels, *other.labels]
+    for name in CANDIDATES:
+        np.testing.assert_array_equal(both.scores[name], [*one.scores[name], *other.scores[name]])
+        views = [*one.stand_ins["view"][name], *other.stand_ins["view"][name]]
+        np.testing.assert_array_equal(both.stand_ins["view"][name], views)
 
 
-def test_a_guard_is_chosen_where_style_separates(known):
-    combination = chosen(known, shift=2.0, style=5.0)
-    lead, guard = combination.offsets
-    assert (
-        lead in (*DISTANCE_LEADS, *LOGIT_LEADS)
-        and guard in GUARDS
-        and combination.offsets[lead] == 0.0 < combination.offsets[guard]
-    )
-    assert set(combination.references) == {lead, guard} and all(
-        len(part) == 90 for part in combination.references.values()
-    )
-    together = combination.evidence[f"{lead} + {guard}"]["view"]
-    assert together >= combination.evidence[lead]["view"]
-
-
-@pytest.mark.parametrize(("style", "offset"), [(1.0, 0.0), (50.0, np.log(20.0))])
-def test_with_two_classes_the_guard_may_count_in_full(style, offset):
-    """A small difference in style is lost below the guard's offset; if it is large, the offset stays."""
-
-    def two(count, seed, **options):
-        outputs, labels = documents(count, seed, **options)
-        return Outputs(outputs.logits[:, :2], outputs.features), labels % 2
-
-    train, labels = two(300, 0)
-    known = gather_statistics([train], labels, 2, ["cls", "middle"], 200, 0)
-    held_out, labels = two(90, 1)
-    combination = choose_combination(known, held_out, labels, {"view": two(90, 2, style=style)[0]}, SETTINGS)
-    lead, guard = combination.offsets
-    assert combination.offsets == {lead: 0.0, guard: pytest.approx(offset)}
-    assert {f"{lead} + {guard}", f"{lead} + {guard} in full"} <= set(combination.evidence)
-
-
-def test_one_form_of_guard_that_is_no_worse_is_enough(monkeypatch):
-    """By hand: the lead 0.898, guarded 0.895, guarded in full 0.900. Only the last is no worse than the lead."""
-
-    def told(score, held_out, stand_ins):
-        if not isinstance(score, JointScore):
-            return {"view": 0.898}
-        in_full = all(offset == 0 for _, offset in score._joint._parts.values())
-        return {"view": 0.9 if in_full else 0.895}
-
-    monkeypatch.setattr(auto, "views_auroc", told)
-    train, labels = documents(300, 0)
-    two = Outputs(train.logits[:, :2], train.features)
-    known = gather_statistics([two], labels % 2, 2, ["cls", "middle"], 200, 0)
-    combination = choose_combination(known, two, labels % 2, {"view": two}, SETTINGS)
-    assert len(combination.offsets) == 2 and set(combination.offsets.values()) == {0.0}
-
-
-@pytest.mark.parametrize(("better", "lead"), [(0.015, "scaled-mahalanobis"), (0.025, "mahalanobis")])
-def test_preference_decides_between_distances_that_are_nearly_equal(known, monkeypatch, better, lead):
-    def told(score, held_out, stand_ins):
-        return {"view": {"scaled-mahalanobis": 0.9, "mahalanobis": 0.9 + better}.get(score.name, 0.5)}
-
-    monkeypatch.setattr(auto, "views_auroc", told)
-    monkeypatch.setattr(auto, "left_out_auroc", lambda *args: {})
-    held_out, labels = documents(90, 1)
-    assert next(iter(choose_combination(known, held_out, labels, {"view": held_out}, SETTINGS).offsets)) == lead
+def test_a_guard_joins_where_style_separates(known):
+    combination = choose_combination(observed(known, shift=2.0, style=5.0))
+    *leads, guard = combination.offsets
+    assert tuple(leads) == LEADS and guard in GUARDS
+    assert combination.offsets == {**dict.fromkeys(LEADS, 0.0), guard: GUARD_OFFSET}
+    assert set(combination.references) == {*LEADS, guard}
+    assert all(len(part) == 90 for part in combination.references.values())
+    alone, together = (combination.evidence[" + ".join(names)]["view"] for names in (LEADS, (*LEADS, guard)))
+    assert together > alone
 
 
 def test_a_guard_that_does_harm_is_dropped(known):
@@ -125,25 +87,45 @@ def test_a_guard_that_does_harm_is_dropped(known):
     unsure = documents(90, 2, certain=False)[0]
     usual = np.tile(known.bank["middle"][np.linalg.norm(known.bank["middle"], axis=1).argmin()], (90, 1))
     stand_in = Outputs(unsure.logits, {**unsure.features, "middle": usual})
-    combination = choose_combination(known, held_out, labels, {"view": stand_in}, SETTINGS)
-    assert len(combination.offsets) == 1
+    combination = choose_combination(observe_candidates(known, held_out, labels, {"view": stand_in}, SETTINGS))
+    assert combination.offsets == dict.fromkeys(LEADS, 0.0)
 
 
-def test_left_out_class_by_hand(known):
-    """Classes are six standard deviations apart on their own axes: a left-out one is far from both others."""
-    held_out, labels = documents(90, 1)
-    figures = left_out_auroc(known, held_out, labels, ["mahalanobis", "knn"], SETTINGS)
-    assert set(figures) == {"mahalanobis", "knn"} and min(figures.values()) > 0.95
-    two = gather_statistics([Outputs(held_out.logits[:, :2], held_out.features)], labels % 2, 2, ["cls"], 50, 0)
-    assert left_out_auroc(two, Outputs(held_out.logits[:, :2], held_out.features), labels % 2, ["knn"], SETTINGS) == {}
+@pytest.mark.parametrize(("count", "guarded"), [(19, False), (20, True)])
+def test_few_documents_choose_no_guard(known, count, guarded):
+    combination = choose_combination(observed(known, count, style=5.0))
+    assert len(combination.offsets) == 2 + guarded and tuple(combination.offsets)[:2] == LEADS
 
 
-def test_views_against_pairs(known):
-    held_out, _ = documents(30, 1)
-    score = build_score("energy", known, SETTINGS)
-    other = documents(20, 3, certain=False)[0]
-    pairs = score.ood_score(other)[:, None] > score.ood_score(held_out)
-    assert views_auroc(score, score.ood_score(held_out), {"x": other}) == {"x": round(pairs.mean(), 4)}
+def hand_made(**stand_ins) -> Observed:
+    """A hundred documents with scores 0 ... 99; stand-ins by score, 50 where not given."""
+    scores = np.arange(100.0)
+    views = {name: np.full(100, stand_ins.get(name.replace("-", "_"), 50.0)) for name in CANDIDATES}
+    return Observed(np.zeros((100, 2)), np.zeros(100, dtype=np.int64), dict.fromkeys(CANDIDATES, scores), {"x": views})
+
+
+@pytest.mark.parametrize(("better", "guard"), [(0.0, GUARDS[0]), (1.0, GUARDS[0]), (2.0, GUARDS[1])])
+def test_preference_decides_between_guards_that_are_nearly_equal(better, guard):
+    """A stand-in at 90 is above 90.5 % of the documents; one score point more is 1 %."""
+    given = {GUARDS[0]: 90.0, GUARDS[1]: 90.0 + better}
+    combination = choose_combination(hand_made(**{name.replace("-", "_"): value for name, value in given.items()}))
+    assert combination.evidence[GUARDS[1]]["x"] == pytest.approx((90.5 + better) / 100)
+    assert list(combination.offsets) == [*LEADS, guard]
+
+
+def test_evidence_by_pairs(known):
+    seen = observed(known, certain=False, shift=1.0)
+    evidence = choose_combination(seen).evidence
+    for name in CANDIDATES:
+        pairs = seen.stand_ins["view"][name][:, None] > seen.scores[name]
+        assert evidence[name] == {"view": pytest.approx(pairs.mean(), abs=1e-4)}
+
+
+def test_where_one_lead_is_blind_the_other_sees(known):
+    """Unsure logits among usual features, sure logits far from all features: the sum tells both."""
+    for blind, options in (("knn", {"certain": False}), ("max-logit", {"shift": 6.0})):
+        evidence = choose_combination(observed(known, **options)).evidence
+        assert evidence[blind]["view"] < 0.6 and evidence[" + ".join(LEADS)]["view"] > 0.75
 
 
 def test_joint_score_reads_what_its_members_read():

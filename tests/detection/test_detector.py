@@ -11,7 +11,7 @@ from masker.errors import ConfigError, ModelError
 from masker.inference.outputs import Outputs
 from tests.detection.fake_backend import settings
 
-SETTINGS = settings("max-prob")
+SETTINGS = settings("max-prob", head="one-vs-rest")
 HEAD = SETTINGS.model.head
 SCORES = {"max-prob": np.arange(1.0, 20.0) / 20, "energy": -np.arange(1.0, 20.0)}
 PREDICTED = np.array([0] * 10 + [1] * 9)

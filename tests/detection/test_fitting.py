@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from masker.detection.auto import Observed
 from masker.detection.detector import Detector
 from masker.detection.fitting import DetectorFitter, sample_documents
 from masker.documents.encoding import Encoded
@@ -50,7 +51,7 @@ class TestFit:
         detector = fit(settings())
         assert detector.score.name == "auto" and set(detector.basis.statistics.moments) == {"cls", "middle"}
         evidence = detector.to_manifest()["auto"]["evidence"]
-        assert set(evidence["mahalanobis"]) == {"context masked", "keywords only", "left-out class"}
+        assert set(evidence["knn"]) == set(evidence["max-logit + knn"]) == {"context masked", "keywords only"}
         assert {"auto", "knn", "relative-mahalanobis-middle", *LOGIT_SCORES} <= set(detector.available())
         assert set(detector.held_out.scores) == set(detector.available())
         assert len(detector.calibration.scores) == 60 and detector.held_out.separate
@@ -76,10 +77,11 @@ class TestFit:
         assert fit(settings("energy")).temperature < 1.0
         assert fit(settings("energy", calibrate_confidence=False)).temperature == 1.0
 
-    def test_too_few_documents_choose_nothing(self, caplog):
+    def test_too_few_documents_choose_no_guard(self, caplog):
         with caplog.at_level("INFO", "masker"):
             detector = fitter(settings()).fit(TRAIN, documents(19, 1), CALIBRATION)
-        assert detector.score.name == "max-prob" and "19 held-out documents are too few" in caplog.text
+        assert list(detector.basis.combination.offsets) == ["max-logit", "knn"]
+        assert "score auto: max-logit + knn" in caplog.text
 
     def test_too_few_documents_for_the_guarantee(self, caplog):
         fitter(settings("energy")).fit(TRAIN, VALIDATION, documents(9, 1))
@@ -136,6 +138,50 @@ class TestOwnScores:
             fitter(settings("vim"))
         with pytest.raises(ConfigError, match="Did you mean 'energy'"):
             fitter(settings("enrgy"))
+
+
+class TestCrossFitting:
+    """Two networks, each asked about documents of its own."""
+
+    @staticmethod
+    def observed(chosen):
+        return Observed.joined([fitter(chosen).observe(TRAIN, held_out) for held_out in (VALIDATION, CALIBRATION)])
+
+    def test_auto(self):
+        detector = fitter(settings()).fit_cross(TRAIN, self.observed(settings()))
+        assert detector.score.name == "auto" and len(detector.calibration.scores) == 120 and detector.held_out.separate
+        assert {"auto", "knn", "relative-mahalanobis-middle", *LOGIT_SCORES} <= set(detector.available())
+        assert set(detector.held_out.scores) == set(detector.available())
+        assert set(detector.basis.combination.references) == set(detector.basis.combination.offsets)
+        assert detector.judge(outputs(STRANGE)).rejected.mean() > 0.9
+        assert detector.judge(outputs(NEW)).rejected.mean() < 0.2
+        assert_same(stored(detector, settings()), detector)
+
+    def test_the_scores_of_held_out_documents_are_those_that_were_observed(self):
+        chosen = settings("knn", false_alarm_rate=0.2)
+        seen = self.observed(chosen)
+        detector = fitter(chosen).fit_cross(TRAIN, seen)
+        np.testing.assert_array_equal(detector.calibration.scores, seen.scores["knn"])
+        assert detector.calibration.threshold == np.sort(seen.scores["knn"])[96], "ceil(121 * 0.8) = 97"
+        np.testing.assert_array_equal(detector.held_out.predicted, seen.logits.argmax(axis=1))
+        assert {"knn", "mahalanobis", *LOGIT_SCORES} <= set(detector.available())
+
+    def test_it_is_the_fit_of_one_network_that_held_all_of_them_out(self):
+        """One fold: chosen and calibrated on the same documents, as without a calibration part."""
+        seen = fitter(settings()).observe(TRAIN, VALIDATION)
+        cross, plain = fitter(settings()).fit_cross(TRAIN, seen), fit(settings(), None)
+        assert cross.basis.combination.offsets == plain.basis.combination.offsets
+        assert cross.temperature == plain.temperature and cross.calibration.threshold == plain.calibration.threshold
+
+    def test_a_score_of_a_method(self):
+        chosen = settings(method="linear")
+        detector = fitter(chosen).fit_cross(TRAIN, self.observed(chosen))
+        assert detector.available() == ["highest-logit"] and len(detector.calibration.scores) == 120
+
+    def test_temperature(self):
+        assert fitter(settings("energy")).fit_cross(TRAIN, self.observed(settings("energy"))).temperature < 1.0
+        chosen = settings("energy", calibrate_confidence=False)
+        assert fitter(chosen).fit_cross(TRAIN, self.observed(chosen)).temperature == 1.0
 
 
 @pytest.mark.usefixtures("plug_in_scores")

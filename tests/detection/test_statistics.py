@@ -1,4 +1,4 @@
-"""Training statistics against numpy: in one pass or several, balanced over classes, without a class."""
+"""Training statistics against numpy: in one pass or several, balanced over classes."""
 
 import numpy as np
 
@@ -42,12 +42,6 @@ def test_classes_share_the_bank():
     assert np.bincount(kept).tolist() == [2, 2, 1]
 
 
-def test_without_a_class_nothing_of_it_is_left():
-    others = gathered().without(1, ["cls"])
-    np.testing.assert_allclose(others.moments["cls"].means[1], FEATURES[LABELS == 2].mean(axis=0), rtol=1e-5)
-    assert others.bank_logits.shape == (40, 2) and set(others.bank) == {"cls"}
-
-
 def test_arrays_round_trip():
     first = gathered()
     again = Statistics.from_arrays(first.to_arrays())
@@ -63,5 +57,3 @@ def test_lengths_are_kept_with_the_bank():
     again = Statistics.from_arrays(statistics.to_arrays())
     places = [int(np.flatnonzero((rows == row).all(axis=1))[0]) for row in statistics.bank["cls"]]
     np.testing.assert_array_equal(again.bank_lengths, np.arange(4, 44)[places])
-    kept = statistics.bank_lengths[statistics.bank_labels == 1]
-    np.testing.assert_array_equal(statistics.without(0, ["cls"]).bank_lengths, kept)

@@ -205,3 +205,14 @@ def test_texts_in_parts_are_texts_at_once(tokenizer, monkeypatch, paired, window
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
     for name in ("input_ids", "token_type_ids"):
         assert [row.tolist() for row in getattr(parts, name)] == [row.tolist() for row in getattr(whole, name)]
+
+
+def test_documents_are_taken_with_all_their_windows():
+    """Documents of 1, 3, 1 and 2 windows; the token of each window is its number."""
+    document = np.array([0, 1, 1, 1, 2, 3, 3])
+    rows = Encoded([np.array([n]) for n in range(7)], [np.array([n]) for n in range(7)], document * 10, document)
+    taken = rows.take_documents(np.array([False, True, False, True]))
+    assert lists(taken.input_ids) == lists(taken.token_type_ids) == [[1], [2], [3], [5], [6]]
+    assert taken.document.tolist() == [0, 0, 0, 1, 1] and taken.labels.tolist() == [10, 10, 10, 30, 30]
+    none = rows.take_documents(np.zeros(4, dtype=bool))
+    assert len(none) == len(none.document) == len(none.labels) == 0

@@ -16,6 +16,7 @@ from transformers import (
 
 from masker.errors import ModelError
 from masker.inference.document_attention import DocumentAttention, document_attention, last_layer_attention
+from masker.modeling.pooling import add_mean_pooling
 
 SIZES = {
     "vocab_size": 30,
@@ -75,6 +76,33 @@ def test_equals_the_last_layer_averaged_over_heads(classifier, padded):
     # The comparison could tell: another layer, another row and a single head all look different.
     for other in (layers[0].mean(dim=1)[:, 0], layers[-1].mean(dim=1)[:, 1], layers[-1][:, 0, 0]):
         assert (row - other).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+@pytest.mark.parametrize("padded", [True, False])
+def test_a_pooled_document_attends_as_its_tokens_do_on_average(family, padded):
+    """By output_attentions of the encoder before the pooling layer was added."""
+    torch.manual_seed(0)
+    classifier, batch = FAMILIES[family]().eval(), inputs(padded)
+    heads = by_output_attentions(classifier, batch)[-1].mean(dim=1)  # (B, T, T)
+    seen = batch["attention_mask"].float()
+    expected = torch.einsum("bq,bqk->bk", seen, heads) / seen.sum(dim=1, keepdim=True)
+    add_mean_pooling(classifier)
+    row = captured(classifier, batch)
+    torch.testing.assert_close(row, expected, atol=1e-5, rtol=1e-4)
+    assert (row - heads[:, 0]).abs().max() > 1e-3, "the document token alone looks different"
+
+
+def test_a_pooled_architecture_that_passes_us_by():
+    """Two tokens of three are seen; the third one's attention does not count."""
+    heads = torch.tensor([[[[0.2, 0.8, 0.0], [0.6, 0.4, 0.0], [1.0, 0.0, 0.0]]]])
+
+    def model(attention_mask, output_attentions=False):
+        return types.SimpleNamespace(attentions=(heads,) if output_attentions else None)
+
+    model.config = types.SimpleNamespace(masker_pooling="mean")
+    row = last_layer_attention(model, DocumentAttention(), {"attention_mask": torch.tensor([[1, 1, 0]])})
+    torch.testing.assert_close(row, torch.tensor([[0.4, 0.6, 0.0]]))
 
 
 def test_padding_gets_no_attention(classifier):
@@ -164,6 +192,7 @@ def test_architecture_that_passes_us_by_is_asked_the_slow_way():
     def model(output_attentions=False):
         return types.SimpleNamespace(attentions=attentions if output_attentions else None)
 
+    model.config = types.SimpleNamespace()
     torch.testing.assert_close(last_layer_attention(model, DocumentAttention(), {}), torch.tensor([[0.4, 0.6]]))
 
 

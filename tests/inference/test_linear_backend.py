@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import softmax
-from sklearn.linear_model import LogisticRegression
 
 from masker.documents.encoding import Encoded
 from masker.inference.linear_backend import LinearBackend, TfIdfVectorizer, token_counts
@@ -13,20 +11,21 @@ from masker.inference.linear_backend import LinearBackend, TfIdfVectorizer, toke
 X = np.random.default_rng(0).normal(size=(60, 4))
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-def test_probabilities_are_those_of_scikit_learn(classes):
-    labels = (X @ np.arange(8.0).reshape(4, 2)[:, :1]).argsort(axis=0)[:, 0] % classes
-    backend = LinearBackend.fit(None, X, labels)
-    expected = LogisticRegression(max_iter=1000).fit(X, labels).predict_proba(X)
-    np.testing.assert_allclose(softmax(backend.outputs_of(X).logits, axis=1), expected, rtol=1e-5)
+def test_logits_and_vectors():
+    weight, bias = np.arange(8.0).reshape(2, 4), np.array([1.0, -1.0])
+    backend = LinearBackend(None, weight, bias)
+    outputs = backend.outputs_of(X)
+    np.testing.assert_allclose(outputs.logits, X @ weight.T + bias, rtol=1e-5)
+    assert outputs.features["vectors"] is X and backend.n_outputs == 2
 
 
-def test_with_two_classes_both_can_have_a_high_logit():
-    """One logit z becomes (-z/2, z/2): the highest is |z|/2, so what lies at the border stands out, on either side."""
-    labels = (X[:, 0] > 0).astype(np.int64)
-    logits = LinearBackend.fit(None, X, labels).outputs_of(X).logits
-    np.testing.assert_allclose(logits[:, 0], -logits[:, 1])
-    assert logits[labels == 0, 0].mean() > 0.5 < logits[labels == 1, 1].mean()
+def test_between_two_classifiers():
+    one, other = (LinearBackend("vectorizer", np.full((2, 4), n), np.full(2, 10.0 * n)) for n in (1.0, 5.0))
+    between = one.moved_towards(other, 0.25)
+    np.testing.assert_array_equal(between._weight, np.full((2, 4), 2.0))
+    np.testing.assert_array_equal(between._bias, [20.0, 20.0])
+    np.testing.assert_array_equal(one._weight, np.ones((2, 4)), "neither is changed")
+    assert between._vectorizer == "vectorizer"
 
 
 def documents(*rows):

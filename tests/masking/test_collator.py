@@ -1,5 +1,7 @@
 """The collator: padding, views, and the pointers to the masked keywords."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -184,6 +186,47 @@ def test_batch_without_any_keyword_gives_zero_not_nan():
 
 def test_keyword_probability_zero_makes_no_keyword_rows():
     assert Collator(PAD, SPECIAL, views(p=0.0))(features())["view_of_row"].tolist() == [0, 0, 0, 2, 2, 2]
+
+
+# --- a share of the documents ----------------------------------------------------------------------------------------
+
+MANY = [[CLS, 7, 8, 5, SEP]] * 300
+
+
+def viewed(share, epoch=0, seed=0):
+    collator = Collator(PAD, SPECIAL, replace(views(seed=seed), share=share))
+    collator.epoch = epoch
+    return collator(features(MANY, labels=[0] * len(MANY)))
+
+
+def test_at_share_one_every_document_has_views():
+    batch, before = viewed(1.0), Collator(PAD, SPECIAL, views())(features(MANY, labels=[0] * 300))
+    assert set(batch) == set(before) and all(torch.equal(batch[name], before[name]) for name in before)
+    assert batch["context_documents"].tolist() == list(range(300))
+
+
+def test_below_one_both_views_are_of_a_seeded_share_of_the_documents():
+    batch = viewed(0.25)
+    chosen = batch["context_documents"].tolist()
+    assert 50 < len(chosen) < 100
+    assert batch["document_of_row"].tolist() == [*range(300), *chosen, *chosen]
+    assert viewed(0.25)["context_documents"].tolist() == chosen
+    assert viewed(0.25, epoch=1)["context_documents"].tolist() != chosen
+    assert viewed(0.25, seed=1)["context_documents"].tolist() != chosen
+
+
+def test_a_view_does_not_depend_on_the_share():
+    whole, part = viewed(1.0), viewed(0.25)
+    for document in part["context_documents"].tolist():
+        assert views_of(part, document) == views_of(whole, document)
+
+
+def test_a_batch_in_which_no_document_has_views():
+    for context in ("mask", "drop"):
+        collator = Collator(PAD, SPECIAL, replace(views(context=context), share=1e-9))
+        batch = collator(features())
+        assert batch["view_of_row"].tolist() == [0, 0, 0] and len(batch["context_documents"]) == 0
+        assert len(batch["masked_rows"]) == 0 and "context_input_ids" not in batch
 
 
 # --- draws -----------------------------------------------------------------------------------------------------------

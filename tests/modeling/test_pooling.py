@@ -6,7 +6,6 @@ import json
 
 import pytest
 import torch
-from tests.conftest import FAMILIES
 
 from masker.config import ModelSettings
 from masker.errors import ModelError
@@ -21,6 +20,7 @@ from masker.modeling.pooling import (
     pooling_parameters,
     seen_tokens,
 )
+from tests.conftest import FAMILIES
 
 TEXTS = ["the rocket left orbit", "soup", "some bread with cheese and garlic was found near the old kitchen"]
 POOLED = [family for family in FAMILIES if family != "albert"]
@@ -104,7 +104,7 @@ def test_a_pooled_model_as_a_backbone_keeps_its_one_pooling_layer(tiny_backbones
 
 
 def test_albert_shares_its_layers_and_is_read_by_its_document_token(tiny_backbones):
-    with pytest.raises(ModelError, match="cannot be read by its mean; use --set model.pooling=document-token"):
+    with pytest.raises(ModelError, match=r"cannot be read by its mean; use --set model\.pooling=document-token"):
         open_backbone(tiny_backbones["albert"], MEAN)
     classifier, _ = open_backbone(tiny_backbones["albert"], "auto")
     assert not can_pool_mean(classifier.config)

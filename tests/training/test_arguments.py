@@ -12,10 +12,12 @@ from accelerate.state import AcceleratorState
 from masker.config import build_settings
 from masker.errors import ConfigError
 from masker.training import arguments as module
-from masker.training.arguments import training_arguments
+from masker.training.arguments import CHECKPOINT_STEPS, training_arguments
+from masker.training.schedule import Schedule
 from masker.training.training_stage import TrainingStage
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 1)
+EPOCHS = Schedule(epochs=3)
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +35,9 @@ def recorded(monkeypatch):
     monkeypatch.setattr(module, "TrainingArguments", lambda **given: SimpleNamespace(n_gpu=4, **given))
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
 
-    def build(device=CPU, averaged_share=0.0, **training):
+    def build(device=CPU, averaged_share=0.0, schedule=EPOCHS, **training):
         settings = build_settings({"training": {"precision": "fp32", **training}})
-        stage = TrainingStage("masker", 3, averaged_share=averaged_share)
+        stage = TrainingStage("masker", schedule, averaged_share=averaged_share)
         return training_arguments(settings, stage, "folder", device)
 
     return build
@@ -51,6 +53,19 @@ def test_a_stage_becomes_arguments(recorded):
     assert (found.num_train_epochs, found.per_device_train_batch_size, found.gradient_accumulation_steps) == (3, 24, 2)
     assert (found.learning_rate, found.weight_decay, found.seed) == (3e-4, 0.1, 5)
     assert found.report_to == "none"
+    assert (found.eval_strategy, found.save_strategy) == ("epoch", "epoch")
+
+
+def test_steps_choose_among_four_checkpoints(recorded):
+    found = recorded(schedule=Schedule(steps=100))
+    assert (found.max_steps, found.eval_steps, found.save_steps) == (100, 25, 25) and found.load_best_model_at_end
+    assert recorded(schedule=Schedule(steps=3)).eval_steps == 1
+
+
+def test_averaged_steps_are_not_evaluated_on_the_way(recorded):
+    """Documents dealt into folds have no validation part; checkpoints are there to resume from."""
+    found = recorded(schedule=Schedule(steps=100), averaged_share=0.5)
+    assert (found.max_steps, found.eval_strategy, found.save_steps) == (100, "no", CHECKPOINT_STEPS)
 
 
 def test_averaged_weights_keep_their_rate_and_no_checkpoint_is_chosen(recorded):
@@ -119,7 +134,7 @@ def test_accelerate_is_told_the_device_of_a_single_process(recorded, monkeypatch
 def test_the_trainer_takes_the_device(tmp_path, device, taken):
     """The real arguments; ``meta`` is the one accelerator that every machine has."""
     settings = build_settings({"training": {"precision": "fp32"}})
-    found = training_arguments(settings, TrainingStage("masker", 1), tmp_path, device)
+    found = training_arguments(settings, TrainingStage("masker", Schedule(epochs=1)), tmp_path, device)
     assert found.device == torch.device(taken) and found.n_gpu == 0
 
 
@@ -130,8 +145,8 @@ def test_the_trainer_takes_the_second_gpu_when_asked(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     settings = build_settings({"training": {"precision": "fp32"}})
-    found = training_arguments(settings, TrainingStage("masker", 1), tmp_path, GPU)
+    found = training_arguments(settings, TrainingStage("masker", Schedule(epochs=1)), tmp_path, GPU)
     assert (found.device, found.n_gpu) == (GPU, 1)
     assert current[-1] == GPU
-    found = training_arguments(settings, TrainingStage("masker", 1), tmp_path, torch.device("cuda", 0))
+    found = training_arguments(settings, TrainingStage("masker", Schedule(epochs=1)), tmp_path, torch.device("cuda", 0))
     assert found.device == torch.device("cuda", 0)

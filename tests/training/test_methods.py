@@ -78,8 +78,10 @@ def test_rows_are_consistent(name):
     assert row.own_score is None or SCORES.get(row.own_score).method_only
     assert not row.own_rule or row.own_score is not None
     assert row.fine_tuned or not row.attention, "without a network there is no attention to read"
-    settings = build_settings({"training": {"method": name}})
+    settings = build_settings({"training": {"method": name, "head_start": "new"}})
     assert settings.model.head == row.heads[0]
+    if row.cross_fits:
+        assert row.own_score in (None, "highest-logit"), "statistics of several models have no mean"
 
 
 def test_a_method_of_ones_own_is_a_row(monkeypatch):

@@ -8,18 +8,22 @@ import torch
 
 from masker import ConfigError, Documents
 from masker.inference.linear_backend import LinearBackend
-from masker.inference.torch_backend import TorchBackend
+from masker.inference.torch_backend import TorchBackend, head_inputs
 from masker.keywords import Keyword, KeywordSet
+from masker.modeling.heads import set_output_layer
 from masker.modeling.network import MaskerNetwork
 from masker.registry import METHODS
 from masker.training import keyword_stage
 from masker.training import run as module
+from masker.training.probe import fit_probe
 from masker.training.run import TrainingRun
+from masker.training.schedule import Schedule
 from masker.training.trainer import MaskerTrainer
 from tests.conftest import make_corpus
 from tests.fake_device import DEVICE, NAME, fake_device
 
 CLASSES = ["food", "space", "sport"]
+SPLIT = {"detection": {"calibration": "split"}}
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +57,24 @@ def stages(monkeypatch):
 
 
 def test_masker_trains_vanilla_then_itself(start, stages, tmp_path):
-    run = start(training={"epochs": 5, "averaged_share": 0.25})
+    run = start(training={"epochs": 5, "averaged_share": 0.25, "head_start": "new"})
     backend = METHODS.get("masker").train(run)
     (first, _, folder, _), (last, _, last_folder, _) = stages
-    assert (first.name, first.epochs, first.keywords, first.averaged_share) == ("vanilla", 5, None, 0.0)
-    assert (last.name, last.epochs, last.averaged_share) == ("masker", 5, 0.25)
+    assert (first.name, first.schedule, first.keywords) == ("vanilla", Schedule(epochs=5), None)
+    assert first.averaged_share == 0.0
+    assert (last.name, last.schedule, last.averaged_share) == ("masker", Schedule(epochs=5), 0.25)
     assert last.keywords is run.keywords and run.keywords.source == "attention"
     assert (folder, last_folder) == (tmp_path / "work" / "vanilla", tmp_path / "work" / "masker")
     assert run.validation == {"accuracy": 0.2}, "of the last stage"
     assert set(backend.weights().tensors) == {"token_head.weight", "token_head.bias"}
+
+
+def test_from_a_probe_the_vanilla_stage_is_short_and_averaged_too(start, stages):
+    run = start(training={"averaged_share": 0.25}, **SPLIT)
+    METHODS.get("masker").train(run)
+    (first, *_), (last, *_) = stages
+    assert (first.name, first.schedule, first.averaged_share) == ("vanilla", Schedule(steps=32), 0.25)
+    assert (last.name, last.schedule, last.averaged_share) == ("masker", Schedule(epochs=1), 0.25)
 
 
 def test_openmax_and_doc_average_their_weights_when_told_to(start, stages):
@@ -118,9 +131,151 @@ def test_every_stage_starts_from_the_same_weights(start):
         assert torch.equal(tensor, first[name]), name
 
 
+# --- heads that start from a probe -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("head", ["multi-class", "one-vs-rest"])
+@pytest.mark.parametrize("pooling", ["mean", "document-token"])
+def test_before_training_the_network_is_the_probe(start, head, pooling):
+    run = start("vanilla", model={"head": head, "pooling": pooling}, **SPLIT)
+    vectors = head_inputs(run.fresh_classifier(), run.tokenizer, run.data.train)
+    length = np.linalg.norm(vectors, axis=1).mean()
+    probe = fit_probe(vectors / length, run.data.train.labels, 3, head=head)
+    backend = run.fit_start()
+    np.testing.assert_allclose(backend.predict_logits(run.data.train), probe(vectors / length), atol=1e-3)
+    np.testing.assert_allclose(run.start_logits, backend.predict_logits(run.data.validation), atol=1e-5)
+    right = run.start_logits.argmax(axis=1) == run.data.validation.labels
+    assert run.validation == {"accuracy": right.mean()}
+
+
+def test_a_regression_starts_from_a_ridge(tiny_settings, tmp_path):
+    texts, _ = make_corpus(42)
+    settings = tiny_settings(model={"head": "regression"}, training={"method": "vanilla"})
+    numbers = [float(text.count("moon") + text.count("soup")) for text in texts]
+    run = TrainingRun(Documents(texts, None, numbers, "scores"), [], settings, tmp_path / "work", "cpu")
+    vectors = head_inputs(run.fresh_classifier(), run.tokenizer, run.data.train)
+    length = np.linalg.norm(vectors, axis=1).mean()
+    probe = fit_probe(vectors / length, run.data.train.labels, 0, head="regression")
+    logits = TorchBackend(run.start_classifier(), run.tokenizer, "cpu").predict_logits(run.data.train)
+    np.testing.assert_allclose(logits, probe(vectors / length), atol=1e-3)
+    assert run.start_logits is None
+
+
+def test_a_class_of_one_document_is_started_too(tiny_settings, tmp_path):
+    """Whatever is held out: without its document the class is never the answer, with it the class can be."""
+    texts, labels = make_corpus(20)
+    documents = Documents([*texts, "shuttle garlic"], None, [*labels, "other"], "made up")
+    settings = tiny_settings(training={"method": "vanilla"})
+    run = TrainingRun(documents, [*CLASSES, "other"], settings, tmp_path / "work", "cpu")
+    for part in run.folds():
+        known = (part.data.train.labels == 3).any()
+        weight = part.start_classifier().classifier
+        assert weight.weight[3].any() == known
+        assert (weight.bias[3] == -10.0) == (not known)
+
+
+def test_a_new_head_is_random(start):
+    run = start("vanilla", training={"head_start": "new"})
+    fresh, started = run.fresh_classifier().state_dict(), run.start_classifier().state_dict()
+    assert all(torch.equal(tensor, fresh[name]) for name, tensor in started.items())
+    assert run.start_logits is None
+    probed = start("vanilla", **SPLIT).start_classifier().state_dict()
+    assert not torch.equal(probed["classifier.weight"], fresh["classifier.weight"])
+
+
+@pytest.mark.parametrize("worse", [True, False])
+def test_the_probe_is_kept_if_training_makes_it_worse(start, monkeypatch, caplog, worse):
+    def train(stage, classifier, tokenizer, data, settings, folder, device):
+        set_output_layer(classifier, np.zeros((3, 32)), np.arange(3.0))
+        return MaskerNetwork(classifier).eval(), {"accuracy": 0.0 if worse else 1.0}
+
+    monkeypatch.setattr(module, "train_stage", train)
+    run = start("vanilla", **SPLIT)
+    with caplog.at_level("INFO", "masker"):
+        backend = run.fit_network()
+    assert run.kept_start is worse and ("keeping the probe" in caplog.text) is worse
+    logits = backend.predict_logits(run.data.validation)
+    if worse:
+        np.testing.assert_allclose(logits, run.start_logits, atol=1e-5)
+        assert run.validation["accuracy"] > 0.0
+    else:
+        np.testing.assert_allclose(logits, [[0.0, 1.0, 2.0]] * len(logits))
+
+
+# --- folds -----------------------------------------------------------------------------------------------------------
+
+
+def decoded(run, part):
+    return [run.tokenizer.decode(ids, skip_special_tokens=True) for ids in part.input_ids]
+
+
+def test_every_document_is_validation_once(start, documents, tmp_path):
+    run = start("vanilla")
+    held_out = []
+    for number, part in enumerate(run.folds(), 1):
+        assert sorted(decoded(run, part.data.train) + decoded(run, part.data.validation)) == sorted(documents.texts)
+        assert part.work == tmp_path / "work" / f"fold-{number}" and part.work.is_dir()
+        held_out += decoded(run, part.data.validation)
+    assert number == 5 and sorted(held_out) == sorted(documents.texts)
+
+
+def test_folds_share_keywords_and_the_stage_that_finds_them(start, stages):
+    run = start()
+    found = [part.find_keywords() for part in run.folds()]
+    assert all(keywords is found[0] is run.keywords for keywords in found)
+    ((stage, data, folder, _),) = stages
+    assert stage.name == "vanilla" and folder == run.work / "vanilla"
+    assert len(data.train) == 42, "all documents"
+
+
+def test_folds_share_vectors_and_start_from_probes_of_their_own(start, monkeypatch):
+    calls = []
+
+    def record(classifier, tokenizer, encoded, device):
+        calls.append(len(encoded))
+        return head_inputs(classifier, tokenizer, encoded, device)
+
+    run = start("vanilla")
+    monkeypatch.setattr(module, "head_inputs", record)
+    for part in run.folds():
+        classifier = part.start_classifier()
+        vectors = head_inputs(classifier, run.tokenizer, part.data.train)
+        length = np.linalg.norm(vectors, axis=1).mean()
+        probe = fit_probe(vectors / length, part.data.train.labels, 3)
+        np.testing.assert_allclose(classifier.classifier.weight.detach() * length, probe.weight, atol=1e-2)
+        assert part.start_logits.shape == (len(part.data.validation), 3)
+    assert calls == [42] and run.start_logits is None
+
+
+def test_a_fold_does_not_decide_alone_to_keep_the_probe(start, monkeypatch):
+    def train(stage, classifier, *args):
+        return MaskerNetwork(classifier).eval(), {"accuracy": -1.0}
+
+    monkeypatch.setattr(module, "train_stage", train)
+    part = next(start("vanilla").folds())
+    part.fit_network()
+    assert not part.kept_start and part.start_logits is not None
+
+
+# --- linear classifiers ----------------------------------------------------------------------------------------------
+
+
+def test_folds_of_a_linear_classifier_share_vectors_and_strength(start, monkeypatch):
+    run = start("linear")
+    chosen = []
+    choose = module.choose_strength
+    monkeypatch.setattr(module, "choose_strength", lambda *a, **k: chosen.append(choose(*a, **k)) or chosen[-1])
+    for part in run.folds():
+        backend = part.fit_linear("encoder")
+        vectors = run._features["encoder"][run.data.folds != int(part.work.name[-1]) - 1]
+        probe = fit_probe(vectors, part.data.train.labels, 3, strength=chosen[0])
+        np.testing.assert_allclose(backend.predict_logits(part.data.train), probe(vectors), atol=1e-3)
+    assert len(chosen) == 1
+
+
 @pytest.mark.parametrize(("features", "width"), [("encoder", 32), ("tf-idf", None)])
 def test_a_linear_classifier_needs_no_stage(start, stages, features, width):
-    run = start("linear")
+    run = start("linear", **SPLIT)
     backend = run.fit_linear(features)
     assert isinstance(backend, LinearBackend) and stages == []
     expected = backend.predict_logits(run.data.train)
@@ -163,16 +318,18 @@ def placed(monkeypatch):
     return taken
 
 
-def test_every_stage_runs_on_the_device_of_the_run(start, placed, monkeypatch):
+@pytest.mark.parametrize(("head_start", "extra"), [("new", 0), ("probe", 6)])
+def test_every_stage_runs_on_the_device_of_the_run(start, placed, monkeypatch, head_start, extra):
+    """Probes: two compare poolings, two read features, two judge held-out documents."""
     asked = fake_device(monkeypatch)
-    run = start("residual", device=NAME)
+    run = start("residual", device=NAME, training={"head_start": head_start})
     METHODS.get("residual").train(run)
     assert run.device == DEVICE
     assert {name: set(devices) for name, devices in placed.items()} == {
         "train vanilla": {DEVICE}, "train biased": {DEVICE}, "train residual": {DEVICE}, "backend": {DEVICE},
         "attention": {torch.device("cpu")},  # which is where cpu:0 is
     }  # fmt: skip
-    assert len(placed["backend"]) == 2, "for the outputs of the biased model, and for the result"
+    assert len(placed["backend"]) == 2 + extra, "for the outputs of the biased model, and for the result"
     assert set(asked) == {NAME, str(DEVICE)}, "nobody fell back to auto"
 
 

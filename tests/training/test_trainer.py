@@ -16,6 +16,7 @@ from masker.modeling.backbone import load_backbone
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tokens import content_special_ids
 from masker.training import trainer as module
+from masker.training.schedule import Schedule
 from masker.training.trainer import GPU_WORKERS, MaskerTrainer
 from masker.training.training_data import TrainingData
 from masker.training.training_stage import TrainingStage, make_views
@@ -43,7 +44,7 @@ def build(tiny_settings, tmp_path):
         if settings.model.head == "regression":
             values = values.astype(np.float32)
         encoded = encode(tokenizer, texts, None, 32, labels=values)
-        stage = TrainingStage("stage", 1, chosen, bias_logits, averaged_share)
+        stage = TrainingStage("stage", Schedule(epochs=1), chosen, bias_logits, averaged_share)
         special = sorted(content_special_ids(tokenizer))
         views = make_views(settings, chosen, tokenizer)
         collator = Collator(tokenizer.pad_token_id, special, views, bias_logits)
@@ -60,7 +61,7 @@ def batch_of(trainer, rows):
 
 def test_loss_of_plain_documents(build):
     """The sum over documents of the sum over classes of binary cross-entropies, over the documents of the step."""
-    trainer = build(training={"method": "vanilla"})
+    trainer = build(training={"method": "vanilla"}, model={"head": "one-vs-rest"})
     trainer.model.train()
     for part in trainer.model.modules():
         if isinstance(part, torch.nn.Dropout):
@@ -88,6 +89,40 @@ def test_loss_with_views_is_the_weighted_sum_of_its_terms(build):
     assert set(terms) == {"L_CE", "L_MKR", "L_MER"} and all(values.shape == (6,) for values in terms.values())
     expected = (terms["L_CE"] + 0.25 * terms["L_MKR"] + 0.5 * terms["L_MER"]).mean()
     torch.testing.assert_close(trainer.compute_loss(trainer.model, batch), expected)
+
+
+@pytest.mark.parametrize("context", ["mask", "drop"])
+def test_documents_with_views_count_for_the_others(build, context):
+    """Over many epochs the mean loss terms of half of the views, doubled, are those of all views."""
+    words = ["rocket", "moon", "bread", "soup", "goal", "player"]
+    epochs, means = 400, {}
+    for share in (1.0, 0.5):
+        trainer = build(words, masking={"view_share": share, "context": context})
+        trainer.model.eval()
+        sums = dict.fromkeys(("L_CE", "L_MKR", "L_MER"), 0.0)
+        for epoch in range(epochs):
+            trainer.collator.epoch = epoch
+            batch = batch_of(trainer, range(4))
+            names = [name for name in module._NETWORK_INPUTS if name in batch]
+            with torch.inference_mode():
+                terms = trainer._loss_terms(batch, trainer.model(**{name: batch[name] for name in names}))
+            for name in sums:
+                sums[name] += terms[name].mean().item() / epochs
+        means[share] = sums
+    assert means[0.5]["L_CE"] == pytest.approx(means[1.0]["L_CE"], rel=1e-5)
+    # A mean over 1,600 draws of twice a fair coin has a standard error of 2.5 %.
+    assert means[0.5]["L_MKR"] == pytest.approx(means[1.0]["L_MKR"], rel=0.08)
+    assert means[0.5]["L_MER"] == pytest.approx(means[1.0]["L_MER"], rel=0.08)
+
+
+def test_a_batch_without_views_has_no_regularizer(build):
+    """At this share no document of the batch has a view; the loss is that of the documents alone, and no NaN."""
+    trainer = build(["rocket", "bread"], masking={"view_share": 1e-9})
+    trainer.model.eval()
+    batch = batch_of(trainer, range(4))
+    names = [name for name in module._NETWORK_INPUTS if name in batch]
+    terms = trainer._loss_terms(batch, trainer.model(**{name: batch[name] for name in names}))
+    torch.testing.assert_close(trainer.compute_loss(trainer.model, batch), terms["L_CE"].mean())
 
 
 def test_bias_is_added_to_the_outputs_and_not_learnt(build):

@@ -11,6 +11,7 @@ from masker.training.training_data import encode_training_data
 from tests.conftest import make_corpus
 
 CLASSES = ["food", "space", "sport"]
+SPLIT = {"calibration": "split"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def words(tokenizer, rows):
 def test_few_documents_are_not_split_further(tiny_settings, tokenizer):
     """A tenth of 60 is 6 held-out documents: half of them would promise nothing."""
     texts, labels = make_corpus(60)
-    data = encoded(Documents(texts, None, labels, "made up"), CLASSES, tiny_settings(), tokenizer)
+    data = encoded(Documents(texts, None, labels, "made up"), CLASSES, tiny_settings(detection=SPLIT), tokenizer)
     assert (len(data.train), len(data.validation), data.calibration) == (54, 6, None)
     found = dict(zip(words(tokenizer, data.train) + words(tokenizer, data.validation),
                      [*data.train.labels, *data.validation.labels], strict=True))  # fmt: skip
@@ -42,7 +43,7 @@ def test_few_documents_are_not_split_further(tiny_settings, tokenizer):
 def test_enough_documents_calibrate(tiny_settings, tokenizer, count, split):
     """40 % of 100 are 40, and half of them 20: enough for a promise of 5 %. Of 98 they are 39 and 19.5."""
     texts, labels = make_corpus(count)
-    settings = tiny_settings(data={"validation_fraction": 0.4})
+    settings = tiny_settings(data={"validation_fraction": 0.4}, detection=SPLIT)
     data = encoded(Documents(texts, None, labels, "made up"), CLASSES, settings, tokenizer)
     assert (data.calibration is not None) == (round(count * 0.4) * 0.5 >= 19.5)
     parts = [data.train, data.validation, *([] if data.calibration is None else [data.calibration])]
@@ -54,7 +55,7 @@ def test_enough_documents_calibrate(tiny_settings, tokenizer, count, split):
 
 def test_calibration_can_be_switched_off(tiny_settings, tokenizer):
     texts, labels = make_corpus(100)
-    settings = tiny_settings(data={"validation_fraction": 0.4, "calibration_share": 0.0})
+    settings = tiny_settings(data={"validation_fraction": 0.4, "calibration_share": 0.0}, detection=SPLIT)
     data = encoded(Documents(texts, None, labels, "made up"), CLASSES, settings, tokenizer)
     assert data.calibration is None and len(data.validation) == 40
 
@@ -72,7 +73,7 @@ def test_regression_keeps_its_numbers_and_needs_no_calibration(tiny_settings, to
 def test_windows_keep_the_label_of_their_document(tiny_settings, tokenizer):
     texts, labels = make_corpus(30)
     long = [f"{text} {text} {text}" for text in texts]
-    settings = tiny_settings(model={"long_documents": "windows", "max_length": 16})
+    settings = tiny_settings(model={"long_documents": "windows", "max_length": 16}, detection=SPLIT)
     data = encoded(Documents(long, None, labels, "long"), CLASSES, settings, tokenizer, max_length=16)
     assert len(data.train) > 27 and data.train.document.max() == 26
     assert max(data.train.lengths) <= 16
@@ -83,13 +84,48 @@ def test_windows_keep_the_label_of_their_document(tiny_settings, tokenizer):
 def test_same_seed_same_split(tiny_settings, tokenizer):
     texts, labels = make_corpus(60)
     documents = Documents(texts, None, labels, "made up")
-    one, same = (encoded(documents, CLASSES, tiny_settings(), tokenizer) for _ in range(2))
-    other = encoded(documents, CLASSES, tiny_settings(training={"seed": 1}), tokenizer)
+    one, same = (encoded(documents, CLASSES, tiny_settings(detection=SPLIT), tokenizer) for _ in range(2))
+    other = encoded(documents, CLASSES, tiny_settings(training={"seed": 1}, detection=SPLIT), tokenizer)
     assert words(tokenizer, one.validation) == words(tokenizer, same.validation)
     assert words(tokenizer, one.validation) != words(tokenizer, other.validation)
 
 
-def test_nothing_to_hold_out_is_refused(tiny_settings, tokenizer):
+def test_few_documents_are_dealt_into_folds(tiny_settings, tokenizer):
+    """All train: 20 of each class, four in each of five folds."""
+    texts, labels = make_corpus(60)
+    data = encoded(Documents(texts, None, labels, "made up"), CLASSES, tiny_settings(), tokenizer)
+    assert words(tokenizer, data.train) == texts and len(data.validation) == 0 and data.calibration is None
+    assert data.train.labels.tolist() == [CLASSES.index(label) for label in labels]
+    table = np.zeros((5, 3), dtype=int)
+    np.add.at(table, (data.folds, data.train.labels), 1)
+    assert (table == 4).all()
+    part = data.without_fold(2)
+    assert words(tokenizer, part.validation) == [
+        text for text, fold in zip(texts, data.folds, strict=True) if fold == 2
+    ]
+    assert sorted(words(tokenizer, part.train) + words(tokenizer, part.validation)) == sorted(texts)
+    assert part.folds is None
+
+
+def test_no_more_folds_than_documents_of_a_class(tiny_settings, tokenizer):
+    documents = Documents(["moon", "soup", "orbit", "bread", "rocket"], None, ["a", "b", "a", "b", "a"], "few")
+    data = encoded(documents, ["a", "b"], tiny_settings(), tokenizer)
+    assert sorted(np.bincount(data.folds)) == [1, 2, 2]
+
+
+def test_windows_of_a_document_share_its_fold(tiny_settings, tokenizer):
+    texts, labels = make_corpus(30)
+    long = [f"{text} {text} {text}" for text in texts]
+    settings = tiny_settings(model={"long_documents": "windows", "max_length": 16})
+    data = encoded(Documents(long, None, labels, "long"), CLASSES, settings, tokenizer, max_length=16)
+    assert len(data.folds) == 30 < len(data.train)
+    part = data.without_fold(0)
+    assert len(part.train) + len(part.validation) == len(data.train)
+    assert part.validation.document.max() + 1 == (data.folds == 0).sum()
+
+
+@pytest.mark.parametrize("calibration", ["auto", "split"])
+def test_nothing_to_hold_out_is_refused(tiny_settings, tokenizer, calibration):
     documents = Documents(["moon", "soup"], None, ["a", "b"], "each class once")
     with pytest.raises(DataError, match="no document can be held out for validation; give at least two documents"):
-        encoded(documents, ["a", "b"], tiny_settings(), tokenizer)
+        encoded(documents, ["a", "b"], tiny_settings(detection={"calibration": calibration}), tokenizer)

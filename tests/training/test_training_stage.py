@@ -12,6 +12,7 @@ from masker.modeling.backbone import load_tokenizer
 from masker.modeling.network import MaskerNetwork
 from masker.training import training_stage as module
 from masker.training.run import TrainingRun
+from masker.training.schedule import Schedule
 from masker.training.training_stage import TrainingStage, make_views
 from tests.conftest import make_corpus
 
@@ -97,9 +98,9 @@ def test_each_process_draws_its_own_dropout_from_the_seed(tiny_settings, monkeyp
 
 def test_a_finished_stage_is_read_back_and_not_trained(tiny_settings, tmp_path, monkeypatch):
     texts, labels = make_corpus(30)
-    settings: Settings = tiny_settings(training={"method": "vanilla", "epochs": 1})
+    settings: Settings = tiny_settings(training={"method": "vanilla", "epochs": 1}, detection={"calibration": "split"})
     run = TrainingRun(Documents(texts, None, labels, "made up"), ["food", "space", "sport"], settings, tmp_path)
-    stage = TrainingStage("vanilla", 1)
+    stage = TrainingStage("vanilla", Schedule(epochs=1))
 
     def train():
         return module.train_stage(

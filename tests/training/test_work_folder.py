@@ -158,7 +158,7 @@ def fast(tiny_settings, **training):
 def test_fit_refuses_the_work_of_another_run_and_restarts(corpus_documents, tiny_settings, tmp_path):
     work = tmp_path / "model.partial"
     model = Model.fit(corpus_documents, fast(tiny_settings), work)
-    result = work / "vanilla" / "result.safetensors"
+    result = work / "fold-1" / "vanilla" / "result.safetensors"
     before = result.stat().st_mtime_ns
     again = Model.fit(corpus_documents, fast(tiny_settings), work)
     assert result.stat().st_mtime_ns == before, "the finished stage was read back"

@@ -10,7 +10,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from masker.config import PAPER_TRAINING, DetectionSettings
+from masker.config import DetectionSettings
+from masker.presets import PAPER_TRAINING
 from masker.registry import METHODS
 
 Sections = dict[str, dict[str, Any]]

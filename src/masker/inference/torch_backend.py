@@ -130,13 +130,10 @@ def encoder_means(
     return run_in_batches(encoded, tokens, step, advance, workers=_workers(encoder.device))["means"]
 
 
-def head_inputs(
-    classifier: Any, tokenizer: Any, encoded: Encoded, device: torch.device | None = None
-) -> npt.NDArray[np.float32]:
-    """(N, F) vectors that the output layer of a classifier reads; ``None`` leaves it on its device."""
+def head_inputs(classifier: Any, tokenizer: Any, encoded: Encoded, device: str = "cpu") -> npt.NDArray[np.float32]:
+    """(N, F) vectors that the output layer of a classifier reads, which is moved to the device."""
     with without_output_layer(classifier):
-        backend = TorchBackend(classifier, tokenizer, str(device or classifier.device))
-        return backend.predict_logits(encoded)
+        return TorchBackend(classifier, tokenizer, device).predict_logits(encoded)
 
 
 @torch.inference_mode()

@@ -10,6 +10,12 @@ from torch import nn
 from masker.modeling.pooling import MEAN, pooling_of, pooling_parameters
 
 
+def encoder_stack(classifier: Any) -> list[nn.Module]:
+    """The encoder's layers without the pooling layer, lowest first; none where they share weights, as in ALBERT."""
+    layers = list(getattr(getattr(classifier.base_model, "encoder", None), "layer", ()))
+    return layers[:-1] if pooling_of(classifier.config) == MEAN else layers
+
+
 class MaskerNetwork(nn.Module):
     """A native sequence classifier plus a token head on its last hidden states.
 
@@ -70,8 +76,7 @@ class MaskerNetwork(nn.Module):
         if embeddings:
             names = self.embedding_parameter_names()
             fixed += [parameter for name, parameter in self.named_parameters() if name in names]
-        stack = getattr(getattr(self.classifier.base_model, "encoder", None), "layer", ())
-        fixed += [parameter for layer in list(stack)[:layers] for parameter in layer.parameters()]
+        fixed += [parameter for layer in encoder_stack(self.classifier)[:layers] for parameter in layer.parameters()]
         for parameter in fixed:
             parameter.requires_grad = False
 

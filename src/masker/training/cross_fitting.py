@@ -39,9 +39,11 @@ def uses_cross_fitting(settings: Settings, documents: int, tokens: int) -> bool:
         ConfigError: When cross-fitting is asked for and the method does not allow it.
     """
     wanted = settings.detection.calibration
-    able = METHODS.get(settings.training.method).cross_fits and settings.model.head != "regression"
-    # Without averaging, a held-out part chooses the best checkpoint.
-    able = able and (settings.averaged_share > 0 or not METHODS.get(settings.training.method).fine_tuned)
+    method = METHODS.get(settings.training.method)
+    able = method.cross_fits and settings.model.head != "regression"
+    # Without averaging, a held-out part chooses the best checkpoint; so it does in the vanilla stage of a new head.
+    able = able and (settings.averaged_share > 0 or not method.fine_tuned)
+    able = able and (settings.starts_from_probe or not method.keywords)
     if wanted == "cross-fit" and not able:
         raise ConfigError(
             f"detection.calibration=cross-fit: not possible for method {settings.training.method} with these "

@@ -60,7 +60,8 @@ def _count(part: object) -> int:
 
 
 def _training(run: TrainingRun) -> str:
-    settings, documents = run.settings, len(run.data.train)
+    settings, data = run.settings, run.data
+    documents = len(data.train if data.folds is None else data.without_fold(0).train)
     schedule, size = final_schedule(settings, documents), min(settings.training.batch_size, documents)
     if schedule.steps is None:
         length = f"{schedule.epochs} epochs in batches of {size} (as set)"

@@ -53,7 +53,7 @@ def choose_pooling(
     rows = np.random.default_rng(settings.training.seed).permutation(len(train))[:COMPARED]
     part = train.take(np.sort(rows).tolist())
     errors = {
-        name: _held_out_error(head_inputs(classifier, tokenizer, part, device), part, len(classes), settings)
+        name: _held_out_error(head_inputs(classifier, tokenizer, part, str(device)), part, len(classes), settings)
         for name, classifier in ((MEAN, mean), (DOCUMENT_TOKEN, plain))
     }
     best = min(errors, key=lambda name: errors[name])

@@ -105,7 +105,8 @@ def cross_entropy(logits: Floats, labels: Labels) -> float:
 
 def choose_strength(vectors: Any, labels: Labels, n_classes: int, folds: Labels, *, balanced: bool = False) -> float:
     """The C of :data:`STRENGTHS` with the lowest cross-entropy on left-out folds."""
-    rows = np.arange(min(len(labels), CHOOSING_DOCUMENTS))  # documents come in random order of folds
+    # A sample, since documents may come sorted by class.
+    rows = np.sort(np.random.default_rng(0).permutation(len(labels))[:CHOOSING_DOCUMENTS])
     if len(np.unique(folds[rows])) < 2:
         return STRENGTH
     figures = {

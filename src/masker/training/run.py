@@ -12,7 +12,6 @@ import logging
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +43,7 @@ from masker.modeling.backbone import load_backbone
 from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
 from masker.modeling.heads import output_layer, set_output_layer
-from masker.modeling.network import MaskerNetwork
-from masker.modeling.pooling import encoder_layers
+from masker.modeling.network import MaskerNetwork, encoder_stack
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
@@ -75,7 +73,7 @@ class TrainingRun:
     Attributes:
         tokenizer: The backbone's tokenizer.
         max_length: Longest row in tokens.
-        layers: Layers of the encoder.
+        layers: Layers of the encoder that can be kept from training.
         data: The encoded documents.
         pooling: What the head reads, and why.
         keywords: The keyword set, once :meth:`find_keywords` has chosen it.
@@ -99,7 +97,7 @@ class TrainingRun:
         self.pooling = distributed.together(
             lambda: choose_pooling(settings, self.classes, self.data.train, self.tokenizer, self.device)
         )
-        self.layers = encoder_layers(backbone.classifier.config)
+        self.layers = len(encoder_stack(backbone.classifier))
         self.model_settings = settings.model.model_copy(update={"pooling": self.pooling.name})
         self.keywords: KeywordSet | None = None
         self._parent: TrainingRun | None = None
@@ -139,10 +137,11 @@ class TrainingRun:
         own = train is None
         if train is None:
             train = self.data.train
-            read = partial(head_inputs, classifier, self.tokenizer, device=self.device)
-            vectors = self._vectors("head", read)
+            vectors = self._vectors(
+                "head", lambda rows: head_inputs(classifier, self.tokenizer, rows, str(self.device))
+            )
         else:
-            vectors = head_inputs(classifier, self.tokenizer, train, self.device)
+            vectors = head_inputs(classifier, self.tokenizer, train, str(self.device))
         length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
         probe = self._probe(vectors / length, train)
         set_output_layer(classifier, probe.weight / length, probe.bias)

@@ -22,8 +22,7 @@ from masker import distributed
 from masker.config import Settings
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
-from masker.modeling.network import MaskerNetwork
-from masker.modeling.pooling import encoder_layers
+from masker.modeling.network import MaskerNetwork, encoder_stack
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.training.fast_dropout import fast_dropout_in
@@ -76,7 +75,7 @@ def train_stage(
     network = MaskerNetwork(classifier, len(stage.keywords.target_ids) if reconstruct and stage.keywords else 0)
     network.freeze(
         embeddings=settings.training.embedding_lr_scale == 0.0,
-        layers=frozen_layers(settings, len(data.train), encoder_layers(classifier.config)),
+        layers=frozen_layers(settings, len(data.train), len(encoder_stack(classifier))),
     )
     start = distributed.first_only(lambda: _open_stage(folder))
     trainer = MaskerTrainer(

@@ -89,8 +89,8 @@ def _identity(documents: Documents, settings: Settings) -> str:
 
 
 def _has_stages(work: Path) -> bool:
-    """Whether any training was done: every stage has a folder, and leaves something in it."""
-    return any(entry.is_dir() and any(entry.iterdir()) for entry in work.iterdir())
+    """Whether any training was done: every stage has a folder, perhaps in a fold's, and leaves files in it."""
+    return any(path.is_file() for entry in work.iterdir() if entry.is_dir() for path in entry.rglob("*"))
 
 
 def _open(work: Path, identity: str, restart: bool) -> None:
