@@ -67,7 +67,9 @@ def test_training(capsys):
     assert "  pooling:    mean (as set)\n  held out:   none: [cross-fitted] in 5 folds\n" in out
     assert "2 keywords (attention): moon, [soup]" in out
     assert out.count("rejects at most") == 1
-    assert "score auto (max-logit and knn, guarded by knn-middle); rejects at most 5 % of in-distribution texts of" in out
+    assert (
+        "score auto (max-logit and knn, guarded by knn-middle); rejects at most 5 % of in-distribution texts of" in out
+    )
     assert "a class's own rate lies between 1.2 and 10.5 % with 90 % probability (48 held-out texts)\n" in out
     assert "exceeds 1.25, or the threshold of its predicted class (2 classes have their own)" in out
     assert "skipped" not in out
