@@ -41,7 +41,8 @@ def score_place(tmp_path_factory, tiny_backbones):
     write_jsonl(folder / "unlabelled.jsonl", make_corpus(60, seed=3)[0])
     write_jsonl(folder / "ood.jsonl", [f"zzz {'qqq ' * (n % 5)}{n}" for n in range(30)])
     options = [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--epochs", "8"]
-    options += ["--set", "data.validation_fraction=0.4", "--ood-examples", str(folder / "ood.jsonl")]
+    options += ["--set", "data.validation_fraction=0.4", "--set", "detection.calibration=split"]
+    options += ["--ood-examples", str(folder / "ood.jsonl")]
     done = run("train", str(folder / "train.jsonl"), "--output", str(folder / "model"), *options)
     assert done.returncode == 0, done.stderr
     (folder / "train.out").write_text(done.stdout)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from masker.config import build_settings
 from masker.documents import Documents
 from masker.experiments import demo
 from masker.report import demo_summary
@@ -31,16 +32,25 @@ def small(monkeypatch, tiny_backbones):
             "model": {"backbone": str(tiny_backbones["bert"]), "max_length": 24},
             "training": {"epochs": 1, "batch_size": 32, "precision": "fp32", **training},
         }
-        monkeypatch.setattr(demo, "DEMO_SETTINGS", settings)
+        monkeypatch.setattr(demo, "Settings", lambda: build_settings(settings))
+        split = {"detection": {"calibration": "split", "confidence": 0.95}, "data": {"validation_fraction": 0.3}}
+        monkeypatch.setattr(demo, "DEMO_SETTINGS", {**settings, **split})
 
     choose()
     return choose
 
 
 def leave_unfinished(monkeypatch, output) -> None:
-    """A demonstration that ends before its first model is saved."""
+    """A demonstration that ends before its second model, the first of the comparison, is saved."""
+    save = demo.Model.save
+
+    def fail(model, folder, **options):
+        if folder.name != "support":
+            raise OSError("power cut")
+        return save(model, folder, **options)
+
     with monkeypatch.context() as patch:
-        patch.setattr(demo.Model, "save", lambda *args, **options: (_ for _ in ()).throw(OSError("power cut")))
+        patch.setattr(demo.Model, "save", fail)
         assert "power cut" in run("demo", "--output", output).stderr
 
 
@@ -51,14 +61,15 @@ def test_it_resumes_its_own_unfinished_run_only(small, monkeypatch, tmp_path):
     before = result.stat().st_mtime_ns
     small(seed=3)
     refused = one_line(run("demo", "--output", output))
-    assert "vanilla.partial' holds an unfinished run with other data or settings" in refused
+    assert "support.partial' holds an unfinished run with other data or settings" in refused
     assert "--restart" in refused and result.stat().st_mtime_ns == before
     small()
     done = run("demo", "--output", output)
     assert done.returncode == 0, done.stderr
     assert "resuming the unfinished run in" in done.stderr
     assert "cup final" in done.stdout and "masker, auto" in done.stdout
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["masker", "results.json", "vanilla"]
+    left = sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert left == ["masker", "results.json", "support", "vanilla"]
 
 
 def test_restart_discards_another_one(small, monkeypatch, tmp_path):

@@ -18,6 +18,11 @@ def test_it_summarises_and_shows_progress(masker_place):
     assert "trained on 90 documents" in out
     assert "30 keywords (attention)" in out
     assert "masker predict" in out
+    decided = [line.split(":")[0].strip() for line in out.splitlines() if line.startswith("  ")]
+    assert decided[:5] == ["documents", "pooling", "training", "keywords", "held out"]
+    promises = [line for line in out.splitlines() if "rejects at most" in line]
+    assert len(promises) == 1 and "% of in-distribution texts on average" in promises[0]
+    assert "(90 held-out texts)" in promises[0], "all documents calibrate"
     assert "vanilla" in err and "masker" in err and "100%" in err
     assert not (masker_place / "model.partial").exists()
     assert {"config.json", "masker.json", "masker.safetensors", "model.safetensors", "tokenizer.json"} <= {
@@ -31,9 +36,35 @@ def test_it_tells_the_score_the_promise_and_the_trade_off(score_place):
     assert "chosen" in out and "detected" in out
 
 
+def test_a_plan_tells_the_decisions_and_writes_nothing(masker_place, tiny_backbones, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data, options = str(masker_place / "train.jsonl"), training_options(tiny_backbones["bert"])
+    done = run("train", data, "--plan", *options)
+    assert done.returncode == 0, done.stderr
+    lines = dict(line.strip().split(":", 1) for line in done.stdout.splitlines())
+    assert list(lines) == ["documents", "pooling", "training", "keywords", "held out"]
+    assert "90 with" in lines["documents"] and "held-out loss of a probe" in lines["pooling"]
+    assert lines["training"].strip().startswith("head from a logistic regression; 2 epochs in batches of 8 (as set)")
+    assert "cross-fitted in 5 folds" in lines["held out"]
+    assert list(tmp_path.iterdir()) == []
+    trained = (masker_place / "train.out").read_text()
+    assert done.stdout in trained, "what is planned is what training does"
+    # With --output as well, nothing is written either.
+    assert run("train", data, "--plan", "--output", "here", *options, "--preset", "ood").stdout != done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_an_output_it_says_what_to_type(masker_place, tiny_backbones):
+    line = one_line(run("train", str(masker_place / "train.jsonl"), *training_options(tiny_backbones["bert"])))
+    assert line == (
+        "masker: --output is missing; name the folder to write the model to, or add --plan to train nothing"
+    )
+
+
 def test_a_rate_in_the_settings_limits_the_operating_point(score_place, tiny_backbones, tmp_path):
     options = [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--epochs", "1"]
-    options += ["--set", "data.validation_fraction=0.4", "--ood-examples", str(score_place / "ood.jsonl")]
+    options += ["--set", "data.validation_fraction=0.4", "--set", "detection.calibration=split"]
+    options += ["--ood-examples", str(score_place / "ood.jsonl")]
     options += ["--set", "detection.false_alarm_rate=0.04", "--confidence", "0.8"]
     done = run("train", str(score_place / "train.jsonl"), "--output", str(tmp_path / "m"), *options)
     assert done.returncode == 0, done.stderr
@@ -63,6 +94,7 @@ def test_an_interrupted_run_resumes(masker_place, tiny_backbones, tmp_path):
     """Killed with SIGKILL in the middle, the same command finishes with the same model."""
     command = ["train", str(masker_place / "train.jsonl"), "--output", str(tmp_path / "model")]
     command += [*training_options(tiny_backbones["bert"]), "--epochs", "12", "--keywords", "frequency"]
+    command += ["--set", "detection.calibration=split"]
     process = start(*command)
     partial = tmp_path / "model.partial" / "masker"
     deadline = time.monotonic() + 600  # against a hang only

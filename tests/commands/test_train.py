@@ -8,7 +8,7 @@ import pytest
 
 from masker import ConfigError, DataError, Model
 from masker.commands import train as module
-from masker.commands.train import OodExamples, read_other_texts, read_training_documents, train
+from masker.commands.train import OodExamples, read_other_texts, read_training_documents, train, training_plan
 from masker.config import DataSettings
 from tests.cli.command_line import write_jsonl
 from tests.conftest import make_corpus
@@ -50,6 +50,21 @@ def test_examples_set_the_operating_point(settings, data, tmp_path):
     assert summary.documents == 40, "--limit is for the training data"
 
 
+def test_decisions_are_planned_and_kept(settings, data, tmp_path, monkeypatch):
+    """The plan is what training then decides, and it trains and writes nothing."""
+    valid = settings(data={"skip_invalid": True}, training={"epochs": None})
+    with monkeypatch.context() as patch:
+        patch.setattr(module.Model, "fit", lambda *args, **options: pytest.fail("trained"))
+        planned = training_plan(data, valid)
+    assert list(planned) == ["documents", "pooling", "training", "held out"]
+    assert planned["documents"].startswith("45 with ") and "3 classes of 15 to 15" in planned["documents"]
+    assert "cross-fitted in 5 folds" in planned["held out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["data.jsonl"]
+    kept = train(data, tmp_path / "model", valid, device="cpu").model.provenance["decisions"]
+    assert {subject: text for subject, text in kept.items() if subject != "kept"} == planned
+    assert Model.open(tmp_path / "model", device="cpu").provenance["decisions"] == kept
+
+
 def test_refused_before_any_training(settings, data, tmp_path, monkeypatch):
     monkeypatch.setattr(module.Model, "fit", lambda *args, **options: pytest.fail("trained"))
     (tmp_path / "model").mkdir()
@@ -80,7 +95,7 @@ def test_an_interruption_keeps_the_work(settings, data, tmp_path, monkeypatch):
     monkeypatch.setattr(Model, "save", fail)
     with pytest.raises(OSError, match="disk full"):
         train(data, tmp_path / "model", valid, device="cpu")
-    result = tmp_path / "model.partial" / "vanilla" / "result.safetensors"
+    result = tmp_path / "model.partial" / "fold-5" / "vanilla" / "result.safetensors"
     assert result.is_file() and not (tmp_path / "model").exists()
     monkeypatch.setattr(Model, "save", save)
     before = result.stat().st_mtime_ns

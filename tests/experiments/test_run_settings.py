@@ -56,12 +56,14 @@ def test_a_system_may_have_epochs_of_its_own(corpora, tiny_recipe, tiny_backbone
 
 
 def test_vanilla_settings_hold_nothing_that_vanilla_training_does_not_use(tiny_settings):
-    one = tiny_settings(loss={"lambda_mkr": 0.5}, masking={"context": "drop"}, keywords={"count": 3})
-    other = tiny_settings(training={"method": "vanilla"})
+    new = {"head_start": "new"}
+    one = tiny_settings(training=new, loss={"lambda_mkr": 0.5}, masking={"context": "drop"}, keywords={"count": 3})
+    other = tiny_settings(training={**new, "method": "vanilla"})
     assert vanilla_settings(one, 2) == vanilla_settings(other, 2)
     assert vanilla_settings(one, 2) != vanilla_settings(one, 3)
     assert vanilla_settings(one, 2).masking.context == "mask", "the paper's, whatever the package's default is"
-    assert vanilla_settings(tiny_settings(model={"head": "multi-class"}), 2) != vanilla_settings(other, 2)
+    multi_class = tiny_settings(training=new, model={"head": "multi-class"})
+    assert vanilla_settings(multi_class, 2) != vanilla_settings(other, 2)
 
 
 def test_a_system_without_an_encoder_does_not_name_one():

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from masker import MaskerClassifier
+from masker.modeling.pooling import pooling_parameters
 from tests.conftest import make_corpus
 
 HEADS = ("one-vs-rest", "multi-class", "regression")
@@ -35,9 +36,10 @@ def spread(classifier: MaskerClassifier, texts: list) -> None:
     """Large random weights: a tiny encoder learns too little for its answers to differ from text to text."""
     network = classifier.model_.backend.classifier
     draw = torch.Generator().manual_seed(1)
+    fixed = {id(parameter) for parameter in pooling_parameters(network)}
     with torch.no_grad():
         for parameter in network.parameters():
-            if parameter.dim() == 2:
+            if parameter.dim() == 2 and id(parameter) not in fixed:
                 parameter.normal_(std=parameter.shape[1] ** -0.5, generator=draw)
     if classifier.threshold_ is not None:
         scores = np.sort(classifier.ood_score(texts))
@@ -48,16 +50,24 @@ def spread(classifier: MaskerClassifier, texts: list) -> None:
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory, tiny_settings):
-    """``trained(family, head, pairs)``: a model folder, trained on first use. Do not write to it."""
-    models: dict[tuple[str, str, bool, str], Model] = {}
+    """``trained(family, head, pairs, long, pooling)``: a model folder, trained on first use. Do not write to it."""
+    models: dict[tuple[str, str, bool, str, str], Model] = {}
 
-    def get(family: str = "bert", head: str = "one-vs-rest", pairs: bool = False, long: str = "head") -> Model:
-        key = (family, head, pairs, long)
+    def get(
+        family: str = "bert",
+        head: str = "one-vs-rest",
+        pairs: bool = False,
+        long: str = "head",
+        pooling: str = "document-token",
+    ) -> Model:
+        key = (family, head, pairs, long, pooling)
         if key not in models:
+            model = {"head": head, "long_documents": long, "pooling": pooling}
             settings = tiny_settings(
                 family,
-                model={"head": head, "long_documents": long, **({"max_length": 16} if long == "windows" else {})},
+                model={**model, **({"max_length": 16} if long == "windows" else {})},
                 training={"method": "vanilla", "epochs": 1},
+                detection={"calibration": "split", "score": "max-prob"},
             )
             texts, labels = make_corpus(30)
             if pairs:
@@ -75,7 +85,7 @@ def trained(tmp_path_factory, tiny_settings):
 
 @pytest.fixture(scope="session")
 def exported(tmp_path_factory, trained):
-    """``exported(family, head, pairs)``: a copy of that model with both graphs. Do not write to it."""
+    """``exported(family, head, pairs, long, pooling)``: a copy of that model with both graphs. Do not write to it."""
     from masker.export import export_onnx
 
     models: dict[tuple, Model] = {}

@@ -56,6 +56,14 @@ def test_what_is_fused(exported, family):
     assert fused["FastGelu" if family == "albert" else "BiasGelu"] == 2
 
 
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_what_is_fused_of_a_pooled_model(exported, family):
+    """Its pooling is the mean and one more layer norm; no attention and no activation are computed for it."""
+    folder = exported(family, "multi-class", False, "head", "mean").folder
+    fused = json.loads((folder / "onnx" / "export.json").read_text())["fused"]
+    assert (fused["Attention"], fused["SkipLayerNormalization"], fused["BiasGelu"]) == (2, 5, 2)
+
+
 def test_a_file_that_cannot_be_fused_leaves_no_target(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no graph")
     assert graph.fuse_graph(tmp_path / "model.onnx", tmp_path / "fused.onnx", None) == {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from safetensors.torch import save_file
 from transformers import TrainerCallback
 
-from masker import Documents, MaskerError
+from masker import Documents, MaskerError, Model
 from masker.config import Settings
 from masker.training import trainer as module
 from tests.conftest import train_network
@@ -62,6 +62,18 @@ def run(scenario: dict, folder: Path, *, cut_after_epochs: int = 0) -> dict:
     }
 
 
+def fit(scenario: dict, folder: Path) -> dict:
+    """Fit a whole model with the default's folds; what it knows, and the weights."""
+    settings = Settings.model_validate(scenario["settings"])
+    model = Model.fit(Documents(**scenario["documents"]), settings, folder / "work", device="cpu")
+    return {
+        "threshold": model.detector.calibration.threshold,
+        "metric": model.validation,
+        "decisions": model.provenance["decisions"],
+        "state": {name: tensor.contiguous() for name, tensor in model.backend.classifier.state_dict().items()},
+    }
+
+
 def _main(spec: dict) -> None:
     from masker import distributed
     from masker.commands.train import train
@@ -81,7 +93,8 @@ def _main(spec: dict) -> None:
                     run(scenario, folder, cut_after_epochs=scenario["cut"])
                 except Cut:
                     distributed.barrier()
-            result = {} if scenario.get("unfinished") else run(scenario, folder)
+            train_all = fit if scenario.get("fitted") else run
+            result = {} if scenario.get("unfinished") else train_all(scenario, folder)
             save_file(result.pop("state", {}), folder / f"weights_{distributed.rank()}.safetensors")
         folder.mkdir(exist_ok=True)
         (folder / f"result_{distributed.rank()}.json").write_text(json.dumps(result))

@@ -21,6 +21,7 @@ def fit(tiny_settings, texts=None, **sections):
         training={"method": "masker", "epochs": 2, **sections.pop("training", {})},
         keywords={"source": "frequency"},
         data={"validation_fraction": 0.4},
+        detection={"calibration": "split", **sections.pop("detection", {})},
         **sections,
     )
     return MaskerClassifier.from_settings(settings).fit(*(texts or make_corpus(240)))
@@ -41,8 +42,19 @@ def test_training_sets_documents_apart_and_chooses(model):
     found = model.detection_
     assert found["score"] == "auto" and found["separate"] and found["held_out"] == 48
     assert found["false_alarm_rate"] == found["promised"] == 0.05
-    assert {"context masked", "keywords only"} <= set(found["auto"]["evidence"]["mahalanobis"])
-    assert "left-out class" in found["auto"]["evidence"]["mahalanobis"]
+    assert list(found["auto"]["offsets"])[:2] == ["max-logit", "knn"]
+    assert {"context masked", "keywords only"} <= set(found["auto"]["evidence"]["knn"])
+
+
+def test_cross_fitted_documents_all_calibrate(tiny_settings, tmp_path):
+    """Each of 90 documents was scored by a network trained without it, so the rate holds for new texts."""
+    settings = tiny_settings(training={"method": "vanilla", "epochs": 2})
+    model = MaskerClassifier.from_settings(settings).fit(*make_corpus(90))
+    found = model.detection_
+    assert found["separate"] and found["held_out"] == 90 and found["promised"] == 0.05
+    again = MaskerClassifier.load(model.save(tmp_path / "model"), score="max-prob", false_alarm_rate=0.1)
+    assert again.detection_["held_out"] == 90 and again.detection_["promised"] == 0.1
+    assert model.is_ood(TEXTS).mean() < 0.2
 
 
 def test_saved_and_opened_it_says_the_same(tiny_settings, tmp_path):
@@ -60,7 +72,8 @@ def test_a_limit_on_held_out_documents(tiny_settings, model):
 
 
 def test_without_a_calibration_share_validation_keeps_all_documents(tiny_settings):
-    settings = tiny_settings("bert", training={"method": "vanilla", "epochs": 1}, data={"calibration_share": 0.0})
+    sections = {"data": {"calibration_share": 0.0}, "detection": {"calibration": "split"}}
+    settings = tiny_settings("bert", training={"method": "vanilla", "epochs": 1}, **sections)
     model = MaskerClassifier.from_settings(settings).fit(*make_corpus(240))
     assert model.detection_["held_out"] == 24 and not model.detection_["separate"]
 

@@ -56,15 +56,16 @@ def still_backbone(tiny_backbones, tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="module")
-def scenarios(tiny_settings, still_backbone) -> dict[str, dict]:
+def scenarios(new_head_settings, tiny_settings, still_backbone) -> dict[str, dict]:
     texts, labels = make_corpus(63)
     documents = {"texts": texts, "pairs": None, "labels": labels, "name": "made up"}
 
     def settings(**sections):
         sections["model"] = {"backbone": still_backbone}
         sections["training"] = {"logging_steps": 1, "learning_rate": 5e-3, **sections.get("training", {})}
-        return tiny_settings("bert", loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, **sections).model_dump()
+        return new_head_settings("bert", loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, **sections).model_dump()
 
+    default = tiny_settings("bert", model={"backbone": still_backbone}, training={"epochs": None, "batch_size": 16})
     vanilla = {"settings": settings(training={"method": "vanilla"}), "documents": documents}
     accumulated = settings(
         training={"epochs": 1, "gradient_accumulation": 3, "batch_size": 5},
@@ -77,6 +78,7 @@ def scenarios(tiny_settings, still_backbone) -> dict[str, dict]:
         "accumulated": {"settings": accumulated, "documents": documents},
         "resumed": {**vanilla, "cut": 1},
         "begun": {**vanilla, "cut": 1, "unfinished": True},
+        "default": {"settings": default.model_dump(), "documents": documents, "fitted": True},
         "missing": {"settings": settings(), "missing": True},
     }
 
@@ -107,7 +109,8 @@ def one(scenarios, tmp_path_factory):
 
     def get(name: str) -> dict:
         if name not in results:
-            results[name] = data_parallel.run(scenarios[name], tmp_path_factory.mktemp(f"one-{name}"))
+            train = data_parallel.fit if scenarios[name].get("fitted") else data_parallel.run
+            results[name] = train(scenarios[name], tmp_path_factory.mktemp(f"one-{name}"))
         return results[name]
 
     return get
@@ -137,6 +140,16 @@ def test_two_processes_learn_what_one_does(two, one, name):
     assert_same_weights(first, alone, atol=1e-5)
     assert_same_weights(second, first, atol=0)
     assert first["metric"] == second["metric"] == alone["metric"]
+
+
+def test_two_processes_fit_the_folds_that_one_does(two, one):
+    """The default: a probe to start from, five networks, their mean, and a detector calibrated on their answers."""
+    alone, (first, second) = one("default"), two["default"]
+    assert_same_weights(first, alone, atol=1e-4)
+    assert_same_weights(second, first, atol=0)
+    assert first["threshold"] == second["threshold"] == pytest.approx(alone["threshold"], rel=1e-2)
+    assert first["metric"] == second["metric"] == alone["metric"]
+    assert first["decisions"] == second["decisions"] == alone["decisions"]
 
 
 def test_keywords_are_the_same_everywhere(two, one):
@@ -178,6 +191,7 @@ def train_command(still_backbone, tmp_path) -> list[str]:
     with (tmp_path / "data.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *zip(texts, labels, strict=True)])
     options = f"--backbone {still_backbone} --method vanilla --epochs 1 --batch-size 8 --set training.precision=fp32"
+    options += " --set detection.calibration=split"
     data, output = str(tmp_path / "data.csv"), str(tmp_path / "model")
     return ["-m", "masker", "train", data, "--output", output, *options.split()]
 

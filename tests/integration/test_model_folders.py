@@ -10,6 +10,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from masker import Model, ModelError
+from masker.modeling.pooling import DOCUMENT_TOKEN, pooling_of
 from tests.conftest import make_corpus
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -24,6 +25,14 @@ def test_an_earlier_folder_predicts_the_same(name):
         assert now["label"] == row["label"] and now["is_ood"] == row["is_ood"]
         for figure in ("confidence", "p_value", "ood_score"):
             assert now[figure] == pytest.approx(row[figure], rel=1e-5), (row["text"], figure)
+
+
+def test_an_earlier_folder_keeps_its_head_and_pooling():
+    """What it does not say is not read as today's default."""
+    model = Model.open(FIXTURES / "masker-bert", device="cpu")
+    assert model.settings.model.head == "one-vs-rest"
+    assert pooling_of(model.backend.classifier.config) == DOCUMENT_TOKEN
+    assert "decisions" not in model.provenance
 
 
 def test_an_earlier_folder_is_calibrated_and_saved_again(tmp_path):

@@ -1,4 +1,8 @@
-"""Training as a whole: repeatable, resumable, equal to vanilla where it must be."""
+"""Training as a whole: repeatable, resumable, equal to vanilla where it must be.
+
+Most of it is about one network trained for epochs, so it trains a new head with documents set aside; the folds of the
+default have tests of their own.
+"""
 
 from __future__ import annotations
 
@@ -32,37 +36,39 @@ def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) ->
 CLASSES = ["food", "space", "sport"]
 
 
-def test_same_seed_same_model_and_another_seed_another(documents, tiny_settings, tmp_path):
-    settings = tiny_settings()
+def test_same_seed_same_model_and_another_seed_another(documents, new_head_settings, tmp_path):
+    settings = new_head_settings()
     one = train_network(documents, CLASSES, settings, tmp_path / "one")
     two = train_network(documents, CLASSES, settings, tmp_path / "two")
     assert one.keywords == two.keywords
     assert_same(weights(one), weights(two))
-    other = train_network(documents, CLASSES, tiny_settings(training={"seed": 1}), tmp_path / "other")
+    other = train_network(documents, CLASSES, new_head_settings(training={"seed": 1}), tmp_path / "other")
     assert not torch.equal(weights(one)["classifier.weight"], weights(other)["classifier.weight"])
 
 
-def test_lambda_zero_is_vanilla_step_for_step(documents, tiny_settings, tmp_path):
+def test_lambda_zero_is_vanilla_step_for_step(documents, new_head_settings, tmp_path):
     """With both weights 0 MASKER draws the same batches, takes the same steps and ends at the same weights."""
     common = {"epochs": 2, "averaged_share": 0.0}
     vanilla = train_network(
-        documents, CLASSES, tiny_settings(training={**common, "method": "vanilla"}), tmp_path / "vanilla"
+        documents, CLASSES, new_head_settings(training={**common, "method": "vanilla"}), tmp_path / "vanilla"
     )
     masker = train_network(
         documents,
         CLASSES,
-        tiny_settings(training=common, loss={"lambda_mkr": 0.0, "lambda_mer": 0.0}, keywords={"source": "frequency"}),
+        new_head_settings(
+            training=common, loss={"lambda_mkr": 0.0, "lambda_mer": 0.0}, keywords={"source": "frequency"}
+        ),
         tmp_path / "masker",
     )
     assert_same(weights(vanilla), weights(masker))
     on = train_network(
-        documents, CLASSES, tiny_settings(training=common, keywords={"source": "frequency"}), tmp_path / "on"
+        documents, CLASSES, new_head_settings(training=common, keywords={"source": "frequency"}), tmp_path / "on"
     )
     assert not torch.equal(weights(on)["classifier.weight"], weights(vanilla)["classifier.weight"])
 
 
 @pytest.mark.parametrize("method", ["masker", "vanilla", "openmax", "doc"])
-def test_the_final_model_is_the_mean_of_its_last_steps(documents, tiny_settings, tmp_path, monkeypatch, method):
+def test_the_final_model_is_the_mean_of_its_last_steps(documents, new_head_settings, tmp_path, monkeypatch, method):
     """The share of the steps that count, none before, at a rate that stays; a stage on the way is no mean."""
     seen: dict[bool, list[dict[str, torch.Tensor]]] = {False: [], True: []}
     rates: dict[bool, list[float]] = {False: [], True: []}
@@ -78,7 +84,7 @@ def test_the_final_model_is_the_mean_of_its_last_steps(documents, tiny_settings,
 
     monkeypatch.setattr(MaskerTrainer, "log", log)
     training = {"method": method, "epochs": 2, "logging_steps": 1, "averaged_share": 0.5}
-    settings = tiny_settings(training=training, baselines={"doc_filters": 8})
+    settings = new_head_settings(training=training, baselines={"doc_filters": 8})
     trained = train_network(documents, CLASSES, settings, tmp_path / "work")
     assert rates[True][-1] == max(rates[True])
     if method == "masker":
@@ -101,9 +107,9 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("when", ["vanilla", "masker", "torn"])
-def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkeypatch, when):
+def test_resumed_equals_uninterrupted(documents, new_head_settings, tmp_path, monkeypatch, when):
     """Killed after an epoch of the vanilla or the MASKER stage, or while a checkpoint is written."""
-    settings = tiny_settings(training={"epochs": 3})
+    settings = new_head_settings(training={"epochs": 3})
     whole = train_network(documents, CLASSES, settings, tmp_path / "whole")
 
     stage = "masker" if when == "torn" else when
@@ -142,7 +148,34 @@ def test_resumed_equals_uninterrupted(documents, tiny_settings, tmp_path, monkey
     assert resumed.validation == whole.validation
 
 
-def test_checkpoints_hold_no_pickle(documents, tiny_settings, tmp_path, monkeypatch):
+def test_folds_resume_where_they_stopped(documents, tiny_settings, tmp_path, monkeypatch):
+    """By default: a short vanilla stage, then five networks of 32 steps. Killed after the second, three are left."""
+    settings = tiny_settings(training={"epochs": None, "batch_size": 32})
+    whole = fit_classifier(documents, settings, tmp_path / "whole")
+    assert sorted(path.name for path in (tmp_path / "whole").iterdir() if path.is_dir()) == [
+        *(f"fold-{fold}" for fold in range(1, 6)), "vanilla",
+    ]  # fmt: skip
+    train, begun = MaskerTrainer.train, []
+
+    def killed_at_the_fourth_stage(trainer, *args, **kwargs):
+        begun.append(trainer.args.output_dir)
+        if len(begun) == 4:
+            raise Killed
+        return train(trainer, *args, **kwargs)
+
+    monkeypatch.setattr(MaskerTrainer, "train", killed_at_the_fourth_stage)
+    with pytest.raises(Killed):
+        fit_classifier(documents, settings, tmp_path / "cut")
+    begun.clear()
+    resumed = fit_classifier(documents, settings, tmp_path / "cut")
+    assert [path.split("/")[-2:] for path in begun] == [[f"fold-{fold}", "masker"] for fold in (3, 4, 5)]
+    assert resumed.keywords_ == whole.keywords_ and resumed.detection_ == whole.detection_
+    texts = make_corpus(12, seed=2)[0]
+    assert resumed.predict_texts(texts) == whole.predict_texts(texts)
+    assert resumed.model_.validation == whole.model_.validation
+
+
+def test_checkpoints_hold_no_pickle(documents, new_head_settings, tmp_path, monkeypatch):
     original = MaskerTrainer._save_checkpoint
     names: set[str] = set()
 
@@ -151,7 +184,7 @@ def test_checkpoints_hold_no_pickle(documents, tiny_settings, tmp_path, monkeypa
         names.update(path.name for path in (tmp_path / "vanilla").rglob("*") if path.is_file())
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", listing)
-    train_network(documents, CLASSES, tiny_settings(training={"method": "vanilla"}), tmp_path)
+    train_network(documents, CLASSES, new_head_settings(training={"method": "vanilla"}), tmp_path)
     assert names == {
         "model.safetensors",
         "optimizer.safetensors",
@@ -161,7 +194,7 @@ def test_checkpoints_hold_no_pickle(documents, tiny_settings, tmp_path, monkeypa
     }
 
 
-def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
+def test_accumulation_is_one_large_batch(documents, new_head_settings, tmp_path):
     """Two micro-batches of 4 and one batch of 8 give the same gradient, whatever views their documents have.
 
     Batches are grouped by length, so micro-batches of one step must be the halves of the large batch: with all
@@ -173,10 +206,11 @@ def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
     from masker.modeling.network import MaskerNetwork
     from masker.modeling.tokens import content_special_ids
     from masker.training.keyword_stage import choose_keywords
+    from masker.training.schedule import Schedule
     from masker.training.training_data import TrainingData
     from masker.training.training_stage import TrainingStage, make_views
 
-    settings = tiny_settings(loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, keywords={"source": "frequency"})
+    settings = new_head_settings(loss={"lambda_mkr": 0.1, "lambda_mer": 0.1}, keywords={"source": "frequency"})
     backbone = load_backbone(settings.model, CLASSES)
     labels = np.array([CLASSES.index(label) for label in documents.labels])
     encoded = encode(backbone.tokenizer, documents.texts, None, 32, labels=labels)
@@ -185,7 +219,7 @@ def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
     views = make_views(settings, keywords, backbone.tokenizer)
     special = sorted(content_special_ids(backbone.tokenizer))
     collator = Collator(backbone.tokenizer.pad_token_id, special, views)
-    data, stage = TrainingData(encoded, encoded), TrainingStage("test", 1, keywords)
+    data, stage = TrainingData(encoded, encoded), TrainingStage("test", Schedule(epochs=1), keywords)
     trainer = MaskerTrainer(network, settings, stage, tmp_path, data, collator, torch.device("cpu"))
 
     def gradient(parts):
@@ -203,7 +237,7 @@ def test_accumulation_is_one_large_batch(documents, tiny_settings, tmp_path):
     torch.testing.assert_close(gradient([[0, 1, 2, 3, 4, 5, 6, 7]]), gradient([[0, 1, 2], [3, 4, 5, 6, 7]]))
 
 
-def test_embedding_layers_learn_at_half_the_rate(documents, tiny_settings, tmp_path, monkeypatch):
+def test_embedding_layers_learn_at_half_the_rate(documents, new_head_settings, tmp_path, monkeypatch):
     rates: dict[str, set[float]] = {}
     original = MaskerTrainer.create_optimizer
 
@@ -219,7 +253,7 @@ def test_embedding_layers_learn_at_half_the_rate(documents, tiny_settings, tmp_p
         return optimizer
 
     monkeypatch.setattr(MaskerTrainer, "create_optimizer", recorded)
-    train_network(documents, CLASSES, tiny_settings(training={"epochs": 1}), tmp_path)
+    train_network(documents, CLASSES, new_head_settings(training={"epochs": 1}), tmp_path)
     assert rates == {
         "vanilla embeddings": {2e-3},
         "vanilla rest": {2e-3},
@@ -228,7 +262,7 @@ def test_embedding_layers_learn_at_half_the_rate(documents, tiny_settings, tmp_p
     }
 
 
-def test_ablations_switch_views_and_heads(documents, tiny_settings, tmp_path):
+def test_ablations_switch_views_and_heads(documents, new_head_settings, tmp_path):
     """MKR only, MER only, and augmentation with x~ in the place of reconstruction."""
     cases = {
         "mkr": ({"lambda_mer": 0.0}, True, {"L_CE", "L_MKR"}),
@@ -236,7 +270,7 @@ def test_ablations_switch_views_and_heads(documents, tiny_settings, tmp_path):
         "augment": ({"keyword_view": "augment", "lambda_mkr": 1.0}, False, {"L_CE", "L_MKR", "L_MER"}),
     }
     for name, (loss, has_token_head, terms) in cases.items():
-        settings = tiny_settings(training={"epochs": 1}, loss=loss, keywords={"source": "frequency"})
+        settings = new_head_settings(training={"epochs": 1}, loss=loss, keywords={"source": "frequency"})
         seen: set[str] = set()
         original = MaskerTrainer._remember
 
@@ -253,20 +287,23 @@ def test_ablations_switch_views_and_heads(documents, tiny_settings, tmp_path):
         assert seen == terms, name
 
 
-def test_random_keywords_are_reconstructed_over_the_whole_vocabulary(documents, tiny_settings, tmp_path):
+def test_random_keywords_are_reconstructed_over_the_whole_vocabulary(documents, new_head_settings, tmp_path):
     trained = train_network(
-        documents, CLASSES, tiny_settings(training={"epochs": 1}, keywords={"source": "random"}), tmp_path
+        documents, CLASSES, new_head_settings(training={"epochs": 1}, keywords={"source": "random"}), tmp_path
     )
     assert len(trained.keywords) == 30
     assert trained.network.token_head.out_features == len(trained.tokenizer)
 
 
-def test_a_corpus_without_any_keyword_trains(documents, tiny_settings, tmp_path):
+def test_a_corpus_without_any_keyword_trains(documents, new_head_settings, tmp_path):
     """No keyword in any document: MKR is 0, not NaN."""
     words = tmp_path / "words.txt"
     words.write_text("rocketbread\n")
     trained = train_network(
-        documents, CLASSES, tiny_settings(training={"epochs": 1}, keywords={"source": str(words)}), tmp_path / "work"
+        documents,
+        CLASSES,
+        new_head_settings(training={"epochs": 1}, keywords={"source": str(words)}),
+        tmp_path / "work",
     )
     assert all(torch.isfinite(tensor).all() for tensor in weights(trained).values())
 
@@ -276,7 +313,9 @@ def test_windows_read_all_of_a_long_document(tiny_settings, tmp_path):
     texts, labels = make_corpus(60)
     long = [("the of and we they " * 12) + text for text in texts]
     settings = tiny_settings(
-        model={"long_documents": "windows", "max_length": 24}, training={"method": "vanilla", "epochs": 2}
+        model={"long_documents": "windows", "max_length": 24},
+        training={"method": "vanilla", "epochs": 2},
+        detection={"score": "max-prob"},
     )
     model = fit_classifier(Documents(long, None, labels, "long"), settings, tmp_path)
     base = long[0]
@@ -285,14 +324,17 @@ def test_windows_read_all_of_a_long_document(tiny_settings, tmp_path):
     assert 0.0 <= model.threshold_ <= 1.0
 
 
-def test_class_weights_change_training(tiny_settings, tmp_path):
+def test_class_weights_change_training(new_head_settings, tmp_path):
     texts, labels = make_corpus(60)
     keep = [i for i, label in enumerate(labels) if label != "food" or i % 4 == 0]
     data = Documents([texts[i] for i in keep], None, [labels[i] for i in keep], "imbalanced")
     results = [
         weights(
             train_network(
-                data, CLASSES, tiny_settings(training={"method": "vanilla", "epochs": 1}, loss=loss), tmp_path / str(n)
+                data,
+                CLASSES,
+                new_head_settings(training={"method": "vanilla", "epochs": 1}, loss=loss),
+                tmp_path / str(n),
             )
         )
         for n, loss in enumerate(({}, {"class_weights": "balanced"}))
@@ -300,7 +342,7 @@ def test_class_weights_change_training(tiny_settings, tmp_path):
     assert not torch.equal(results[0]["classifier.weight"], results[1]["classifier.weight"])
 
 
-def test_the_best_checkpoint_is_kept(documents, tiny_settings, tmp_path, monkeypatch):
+def test_the_best_checkpoint_is_kept(documents, new_head_settings, tmp_path, monkeypatch):
     """When the first epoch validates best, its weights are the result."""
     from masker.training import trainer as module
 
@@ -314,12 +356,14 @@ def test_the_best_checkpoint_is_kept(documents, tiny_settings, tmp_path, monkeyp
         original(trainer, model, trial)
 
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", keep)
-    trained = train_network(documents, CLASSES, tiny_settings(training={"method": "vanilla", "epochs": 3}), tmp_path)
+    trained = train_network(
+        documents, CLASSES, new_head_settings(training={"method": "vanilla", "epochs": 3}), tmp_path
+    )
     torch.testing.assert_close(weights(trained)["classifier.weight"], saved[0], rtol=0, atol=0)
     assert not torch.equal(saved[0], saved[2])
 
 
-def test_logs_reach_the_integrations_of_the_trainer(documents, tiny_settings, tmp_path):
+def test_logs_reach_the_integrations_of_the_trainer(documents, new_head_settings, tmp_path):
     from transformers import TrainerCallback
 
     from masker.training import trainer as module
@@ -338,7 +382,7 @@ def test_logs_reach_the_integrations_of_the_trainer(documents, tiny_settings, tm
 
     module.MaskerTrainer.__init__ = with_recorder
     try:
-        train_network(documents, CLASSES, tiny_settings(keywords={"source": "frequency"}), tmp_path)
+        train_network(documents, CLASSES, new_head_settings(keywords={"source": "frequency"}), tmp_path)
     finally:
         module.MaskerTrainer.__init__ = original
     assert any({"loss", "L_CE", "L_MKR", "L_MER", "learning_rate"} <= line.keys() for line in lines)
@@ -346,8 +390,8 @@ def test_logs_reach_the_integrations_of_the_trainer(documents, tiny_settings, tm
     json.dumps(lines)
 
 
-def test_an_integration_that_is_not_installed_is_named(documents, tiny_settings, tmp_path):
+def test_an_integration_that_is_not_installed_is_named(documents, new_head_settings, tmp_path):
     from masker import ConfigError
 
     with pytest.raises(ConfigError, match=r"training.report_to: 'no-such-board' is not installed"):
-        train_network(documents, CLASSES, tiny_settings(training={"report_to": ["no-such-board"]}), tmp_path)
+        train_network(documents, CLASSES, new_head_settings(training={"report_to": ["no-such-board"]}), tmp_path)

@@ -20,7 +20,7 @@ from masker.report.console import (
 FIGURE = {"value": 0.9123, "low": 0.9, "high": 0.95}
 DETECTION = {
     "score": "auto",
-    "auto": {"offsets": {"knn": 0.0, "energy": 1.0}},
+    "auto": {"offsets": {"max-logit": 0.0, "knn": 0.0, "knn-middle": 1.0}},
     "promised": 0.05,
     "confidence": None,
     "rate_interval": [0.0123, 0.1049],
@@ -37,8 +37,13 @@ TRADE_OFF = [
 def summary(**changes):
     keywords = KeywordSet("attention", tuple(Keyword(word, (n,), 1.0) for n, word in enumerate(["moon", "[soup]"])), 9)
     detector = SimpleNamespace(calibration=SimpleNamespace(threshold=1.25))
+    decisions = {"pooling": "mean (as set)", "held out": "none: [cross-fitted] in 5 folds"}
     model = SimpleNamespace(
-        validation={"accuracy": 0.87654}, keywords=keywords, detector=detector, describe_detector=lambda: DETECTION
+        validation={"accuracy": 0.87654},
+        keywords=keywords,
+        detector=detector,
+        describe_detector=lambda: DETECTION,
+        provenance={"decisions": decisions},
     )
     fields = {"model": model, "documents": 60, "seconds": 12.4, "skipped": 0, "trade_off": None}
     return SimpleNamespace(**{**fields, "folder": "models/[new]", **changes})
@@ -59,8 +64,12 @@ def test_training(capsys):
     print_training(summary())
     out = printed(capsys)
     assert "trained on 60 documents in 12 s; validation accuracy 0.877" in out
+    assert "  pooling:    mean (as set)\n  held out:   none: [cross-fitted] in 5 folds\n" in out
     assert "2 keywords (attention): moon, [soup]" in out
-    assert "score auto (knn guarded by energy); rejects at most 5 % of in-distribution texts of each predicted" in out
+    assert out.count("rejects at most") == 1
+    assert (
+        "score auto (max-logit and knn, guarded by knn-middle); rejects at most 5 % of in-distribution texts of" in out
+    )
     assert "a class's own rate lies between 1.2 and 10.5 % with 90 % probability (48 held-out texts)\n" in out
     assert "exceeds 1.25, or the threshold of its predicted class (2 classes have their own)" in out
     assert "skipped" not in out
@@ -77,7 +86,7 @@ def test_training_with_skipped_rows_and_examples(capsys):
 
 
 def test_training_of_a_regression_names_no_threshold(capsys):
-    model = SimpleNamespace(validation={"pearson": 0.5}, keywords=None, detector=None)
+    model = SimpleNamespace(validation={"pearson": 0.5}, keywords=None, detector=None, provenance={})
     print_training(summary(model=model))
     out = printed(capsys)
     assert "validation pearson 0.500" in out
@@ -87,7 +96,7 @@ def test_training_of_a_regression_names_no_threshold(capsys):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"promised": None}, "score auto (knn guarded by energy); its threshold was given, so no false-alarm rate"),
+        ({"promised": None}, "guarded by knn-middle); its threshold was given, so no false-alarm rate is promised"),
         (
             {"by_class": [False]},
             "rejects at most 5 % of in-distribution texts on average; this model's own rate lies between 1.2 and "
@@ -100,6 +109,7 @@ def test_training_of_a_regression_names_no_threshold(capsys):
         ({"confidence": 0.999}, "texts of each predicted class with 99.9 % confidence each (48 held-out texts)\n"),
         ({"separate": False}, "(48 held-out texts, which also selected the model, so approximately)\n"),
         ({"score": "energy", "auto": None}, "score energy; rejects at most 5 %"),
+        ({"auto": {"offsets": {"max-logit": 0.0, "knn": 0.0}}}, "score auto (max-logit and knn); rejects at most 5 %"),
     ],
 )
 def test_promise(capsys, changes, words):

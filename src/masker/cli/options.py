@@ -122,7 +122,7 @@ settings_options = _bundle(
     click.option(
         "--head",
         type=click.Choice(HEADS),
-        help="Classes or numbers.  [default: one-vs-rest; multi-class for openmax, ocsvm and linear]",
+        help="Classes or numbers.  [default: multi-class; one-vs-rest for doc, and with --preset]",
     ),
     click.option(
         "--attention-model", metavar="MODEL", help="Read attention keywords off this model; saves the vanilla stage."
@@ -133,10 +133,10 @@ settings_options = _bundle(
         "--epochs",
         type=int,
         metavar="N",
-        help="Of each stage; half as many for the first with --preset.  [default: 3; 6 with --preset; 10 for doc]",
+        help="Passes over the documents.  [default: as many as they need; 6 with --preset; 10 for doc]",
     ),
-    click.option("--batch-size", type=int, metavar="N", help="Documents per batch, over all processes.  [default: 16]"),
-    click.option("--learning-rate", type=float, metavar="X", help="Of the encoder.  [default: 5e-5]"),
+    click.option("--batch-size", type=int, metavar="N", help="Documents per batch, over all processes.  [default: 32]"),
+    click.option("--learning-rate", type=float, metavar="X", help="Of the encoder.  [default: 1e-4]"),
     click.option("--max-length", type=int, metavar="N", help="Tokens of a document that are read.  [default: 256]"),
     click.option("--seed", type=int, metavar="N", help="Random seed.  [default: 0]"),
     click.option("--config", type=click.Path(), metavar="FILE", help="YAML or JSON file with any settings."),

@@ -90,7 +90,7 @@ def document_attention(classifier: Any) -> Iterator[DocumentAttention]:
     from transformers.masking_utils import sdpa_mask
 
     config = classifier.config
-    layers = encoder_layers(config) if hasattr(config, "num_hidden_layers") else 0
+    layers = encoder_layers(config)
     capture = DocumentAttention(layers, pooled=pooling_of(config) == MEAN)
     AttentionInterface.register(_NAME, capture.attention)
     AttentionMaskInterface.register(_NAME, sdpa_mask)

@@ -87,16 +87,17 @@ def load_tokenizer(source: str, trust_remote_code: bool = False) -> Any:
 
 
 def load_classifier(source: str, trust_remote_code: bool = False, **config: Any) -> Any:
-    """Open the sequence classifier of a folder or hub id; only safetensors weights are read."""
+    """Open the sequence classifier of a folder or hub id; only safetensors weights are read.
+
+    With ``output_loading_info`` it comes with what was missing, as from transformers.
+    """
     from transformers import AutoModelForSequenceClassification
 
     import masker.modeling.convolution  # noqa: F401  (makes its model type known to transformers)
 
-    classifier = _load_weights(
-        AutoModelForSequenceClassification, source, trust_remote_code=trust_remote_code, **config
-    )
-    shorten_pooling(classifier)
-    return classifier
+    opened = _load_weights(AutoModelForSequenceClassification, source, trust_remote_code=trust_remote_code, **config)
+    shorten_pooling(opened[0] if isinstance(opened, tuple) else opened)
+    return opened
 
 
 def load_encoder(source: str) -> Any:

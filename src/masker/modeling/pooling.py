@@ -142,7 +142,8 @@ def _pool(
     else:
         seen = seen_tokens(attention_mask).to(states.dtype).unsqueeze(1)  # (B, 1, T)
         mean = (seen @ states) / seen.sum(dim=2, keepdim=True)
-    pooled = nn.functional.layer_norm(_SCALE * mean + states[:, :1], states.shape[2:], eps=1e-12)
+    shape = layer.output.LayerNorm.normalized_shape  # the tracing exporter of ONNX takes no shape of a tensor here
+    pooled = nn.functional.layer_norm(_SCALE * mean + states[:, :1], shape, eps=1e-12)
     return pooled.to(hidden_states.dtype)
 
 
@@ -154,5 +155,5 @@ def seen_tokens(attention_mask: torch.Tensor) -> torch.Tensor:
 
 
 def encoder_layers(config: Any) -> int:
-    """The number of layers of the pre-trained encoder, without the pooling layer."""
-    return int(config.num_hidden_layers) - (pooling_of(config) == MEAN)
+    """The number of layers of the pre-trained encoder, without the pooling layer; 0 for DOC's convolution."""
+    return int(getattr(config, "num_hidden_layers", 0)) - (pooling_of(config) == MEAN)

@@ -124,8 +124,10 @@ def _rule(detection: dict[str, Any]) -> str:
 
 
 def _promise(detection: dict[str, Any]) -> str:
-    members = list((detection["auto"] or {}).get("offsets", {}))
-    made_of = f" ({' guarded by '.join(members)})" if detection["score"] == "auto" and members else ""
+    offsets = (detection["auto"] or {}).get("offsets", {}) if detection["score"] == "auto" else {}
+    leads = " and ".join(name for name, offset in offsets.items() if not offset)
+    guards = "".join(f", guarded by {name}" for name, offset in offsets.items() if offset)
+    made_of = f" ({leads}{guards})" if offsets else ""
     if detection["promised"] is None:
         return f"score {detection['score']}{made_of}; its threshold was given, so no false-alarm rate is promised"
     of_class, own = " of each predicted class", "a class's"
