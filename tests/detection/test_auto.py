@@ -8,6 +8,8 @@ import pytest
 from masker.config import build_settings
 from masker.detection.auto import (
     CANDIDATES,
+    CLASS_GUARD,
+    CLASS_GUARD_OFFSET,
     GUARD_OFFSET,
     GUARDS,
     LEADS,
@@ -70,8 +72,18 @@ def test_observations_of_several_networks_are_joined(known):
         np.testing.assert_array_equal(both.stand_ins["view"][name], views)
 
 
+def test_the_class_guard_joins_too_unless_networks_were_averaged(known):
+    seen = observed(known, shift=2.0, style=5.0)
+    one = choose_combination(seen)
+    *leads, middle = one.offsets
+    assert leads == [*LEADS, CLASS_GUARD] and middle in GUARDS
+    assert one.offsets[CLASS_GUARD] == CLASS_GUARD_OFFSET and one.offsets[middle] == GUARD_OFFSET
+    averaged = choose_combination(Observed.joined([seen]))
+    assert list(averaged.offsets) == [*LEADS, middle]
+
+
 def test_a_guard_joins_where_style_separates(known):
-    combination = choose_combination(observed(known, shift=2.0, style=5.0))
+    combination = choose_combination(Observed.joined([observed(known, shift=2.0, style=5.0)]))
     *leads, guard = combination.offsets
     assert tuple(leads) == LEADS and guard in GUARDS
     assert combination.offsets == {**dict.fromkeys(LEADS, 0.0), guard: GUARD_OFFSET}
@@ -87,13 +99,14 @@ def test_a_guard_that_does_harm_is_dropped(known):
     unsure = documents(90, 2, certain=False)[0]
     usual = np.tile(known.bank["middle"][np.linalg.norm(known.bank["middle"], axis=1).argmin()], (90, 1))
     stand_in = Outputs(unsure.logits, {**unsure.features, "middle": usual})
-    combination = choose_combination(observe_candidates(known, held_out, labels, {"view": stand_in}, SETTINGS))
+    seen = observe_candidates(known, held_out, labels, {"view": stand_in}, SETTINGS)
+    combination = choose_combination(Observed.joined([seen]))
     assert combination.offsets == dict.fromkeys(LEADS, 0.0)
 
 
 @pytest.mark.parametrize(("count", "guarded"), [(19, False), (20, True)])
 def test_few_documents_choose_no_guard(known, count, guarded):
-    combination = choose_combination(observed(known, count, style=5.0))
+    combination = choose_combination(Observed.joined([observed(known, count, style=5.0)]))
     assert len(combination.offsets) == 2 + guarded and tuple(combination.offsets)[:2] == LEADS
 
 
@@ -101,7 +114,8 @@ def hand_made(**stand_ins) -> Observed:
     """A hundred documents with scores 0 ... 99; stand-ins by score, 50 where not given."""
     scores = np.arange(100.0)
     views = {name: np.full(100, stand_ins.get(name.replace("-", "_"), 50.0)) for name in CANDIDATES}
-    return Observed(np.zeros((100, 2)), np.zeros(100, dtype=np.int64), dict.fromkeys(CANDIDATES, scores), {"x": views})
+    labels = np.zeros(100, dtype=np.int64)
+    return Observed(np.zeros((100, 2)), labels, dict.fromkeys(CANDIDATES, scores), {"x": views}, averaged=True)
 
 
 @pytest.mark.parametrize(("better", "guard"), [(0.0, GUARDS[0]), (1.0, GUARDS[0]), (2.0, GUARDS[1])])
