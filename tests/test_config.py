@@ -91,7 +91,7 @@ def test_other_methods_with_a_keyword_stage_train_it_as_long_as_themselves():
 def test_convolutional_networks_train_longer():
     assert build_settings({"training": {"method": "doc"}}).epochs == CONVOLUTION_EPOCHS
     openmax = {"training": {"method": "openmax"}}
-    assert build_settings(NEW, openmax).epochs == VANILLA_EPOCHS and build_settings(openmax).epochs is None
+    assert build_settings(NEW, openmax).epochs == build_settings(openmax).epochs == VANILLA_EPOCHS
     convolution = build_settings(openmax, {"baselines": {"openmax_network": "convolution"}})
     assert convolution.epochs == CONVOLUTION_EPOCHS and not convolution.starts_from_probe
 
@@ -99,7 +99,7 @@ def test_convolutional_networks_train_longer():
 @pytest.mark.parametrize(
     ("method", "head", "new"),
     [("masker", "multi-class", "one-vs-rest"), ("vanilla", "multi-class", "one-vs-rest"),
-     ("residual", "multi-class", "one-vs-rest"), ("openmax", "multi-class", "multi-class"),
+     ("residual", "one-vs-rest", "one-vs-rest"), ("openmax", "multi-class", "multi-class"),
      ("doc", "one-vs-rest", "one-vs-rest"), ("ocsvm", "multi-class", "multi-class")],
 )  # fmt: skip
 def test_head_follows_the_start_and_the_method_unless_named(method, head, new):

@@ -93,17 +93,6 @@ def test_a_guard_joins_where_style_separates(known):
     assert together > alone
 
 
-def test_a_guard_that_does_harm_is_dropped(known):
-    """Logits separate; the middle layers of all stand-ins are equal and typical: a guard rejects documents only."""
-    held_out, labels = documents(90, 1)
-    unsure = documents(90, 2, certain=False)[0]
-    usual = np.tile(known.bank["middle"][np.linalg.norm(known.bank["middle"], axis=1).argmin()], (90, 1))
-    stand_in = Outputs(unsure.logits, {**unsure.features, "middle": usual})
-    seen = observe_candidates(known, held_out, labels, {"view": stand_in}, SETTINGS)
-    combination = choose_combination(Observed.joined([seen]))
-    assert combination.offsets == dict.fromkeys(LEADS, 0.0)
-
-
 @pytest.mark.parametrize(("count", "guarded"), [(19, False), (20, True)])
 def test_few_documents_choose_no_guard(known, count, guarded):
     combination = choose_combination(Observed.joined([observed(known, count, style=5.0)]))
@@ -116,6 +105,15 @@ def hand_made(**stand_ins) -> Observed:
     views = {name: np.full(100, stand_ins.get(name.replace("-", "_"), 50.0)) for name in CANDIDATES}
     labels = np.zeros(100, dtype=np.int64)
     return Observed(np.zeros((100, 2)), labels, dict.fromkeys(CANDIDATES, scores), {"x": views}, averaged=True)
+
+
+def test_a_guard_that_does_harm_is_dropped():
+    """Both leads place the stand-ins above 95.5 % of the documents; a guard finds them usual and some documents not."""
+    given = {name.replace("-", "_"): 0.0 for name in GUARDS}
+    combination = choose_combination(hand_made(max_logit=95.0, knn=95.0, **given))
+    alone, guarded = (combination.evidence[" + ".join(names)]["x"] for names in (LEADS, (*LEADS, GUARDS[0])))
+    assert alone == pytest.approx(0.955) and guarded < alone - 0.01
+    assert combination.offsets == dict.fromkeys(LEADS, 0.0)
 
 
 @pytest.mark.parametrize(("better", "guard"), [(0.0, GUARDS[0]), (1.0, GUARDS[0]), (2.0, GUARDS[1])])

@@ -101,7 +101,7 @@ def worse(part: TrainingRun) -> TorchBackend:
 def test_a_probe_that_is_better_than_the_trained_networks_is_kept(start, tmp_path):
     run = start()
     backend, detector = train_and_calibrate(run, worse)
-    assert run.kept_start and decisions_of(run)["kept"].startswith("the probe: ")
+    assert run.kept_start and decisions_of(run)["kept"].startswith("the logistic regression: ")
     plain = start()
     expected, calibrated = train_and_calibrate(plain, TrainingRun.fit_start)
     assert not plain.kept_start and "kept" not in decisions_of(plain)

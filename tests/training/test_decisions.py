@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from masker import Documents
@@ -30,14 +31,14 @@ def test_of_small_data(tiny_settings):
     assert found["training"].startswith("head from a logistic regression; 32 steps of 32 documents, 21.3 passes")
     assert "(the least that trains the encoder)" in found["training"]
     assert found["training"].endswith("; not trained: embeddings"), "a third of two layers is none"
-    assert found["keywords"] == "attention after 32 steps without regularizer"
+    assert found["keywords"] == "attention after 16 steps without regularizer"
     assert found["held out"] == "none: cross-fitted in 5 folds, every document trains and calibrates"
 
 
 def test_of_more_documents(tiny_settings):
-    """Four fifths of 500 documents, three times each, in batches of 16: 75 steps. Set aside: 450, 85 steps."""
+    """Folds train for 32 batches, whatever their size. Set aside: 450 three times each in batches of 16, 85 steps."""
     found = decided(tiny_settings, 500, by_documents=True, training={"batch_size": 16})
-    assert "; 75 steps of 16 documents, 3 passes (each three times)" in found["training"]
+    assert "; 32 steps of 16 documents, 1.28 passes (the least that trains the encoder)" in found["training"]
     split = {"calibration": "split"}
     found = decided(tiny_settings, 500, by_documents=True, training={"batch_size": 16}, detection=split)
     assert "; 85 steps of 16 documents, 3.02 passes (each three times)" in found["training"]
@@ -82,6 +83,11 @@ def test_of_a_probe_that_was_kept(tiny_settings, tmp_path):
     texts, labels = make_corpus(60)
     run = TrainingRun(Documents(texts, None, labels, "made up"), CLASSES, tiny_settings(), tmp_path / "work", "cpu")
     assert "kept" not in decisions_of(run)
-    assert not run.keeps_start(0.8, 0.8) and "kept" not in decisions_of(run)
-    assert run.keeps_start(0.7, 0.8)
-    assert decisions_of(run)["kept"].startswith("the probe: fine-tuning did not classify more held-out documents")
+    labels = np.zeros(5, dtype=np.int64)
+    right, wrong = np.tile([1.0, 0.0], (5, 1)), np.tile([0.0, 1.0], (5, 1))
+    one_wrong = np.vstack([right[:4], wrong[:1]])
+    assert not run.keeps_start(labels, right, right), "a tie"
+    assert not run.keeps_start(labels, one_wrong, right), "one document is chance: 1 is not more than sqrt(1)"
+    assert "kept" not in decisions_of(run)
+    assert run.keeps_start(labels, wrong, right), "five lost are more than sqrt(5)"
+    assert decisions_of(run)["kept"].startswith("the logistic regression: training lost more held-out documents")

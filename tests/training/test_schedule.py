@@ -35,14 +35,14 @@ def test_a_batch_is_no_larger_than_the_data():
 def test_epochs_override_and_a_new_head_trains_by_epochs():
     named = build_settings({"training": {"epochs": 7}})
     assert final_schedule(named, 10_000) == Schedule(epochs=7)
-    assert keyword_schedule(named, 10_000) == Schedule(steps=32)
+    assert keyword_schedule(named, 10_000) == Schedule(steps=16)
     assert final_schedule(build_settings(preset="ood"), 10_000) == Schedule(epochs=6)
     assert keyword_schedule(build_settings(preset="ood"), 10_000) == Schedule(epochs=3)
 
 
 @pytest.mark.parametrize("documents", [8, 300, 100_000])
 def test_the_keyword_stage_is_short(documents):
-    assert keyword_schedule(DEFAULT, documents) == Schedule(steps=32)
+    assert keyword_schedule(DEFAULT, documents) == Schedule(steps=16)
 
 
 @pytest.mark.parametrize(("documents", "layers", "frozen"), [(999, 6, 2), (999, 12, 4), (999, 2, 0), (1000, 12, 0)])
