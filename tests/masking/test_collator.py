@@ -221,6 +221,30 @@ def test_a_view_does_not_depend_on_the_share():
         assert views_of(part, document) == views_of(whole, document)
 
 
+def test_a_few_rows_without_context_join_the_others_and_many_do_not(monkeypatch):
+    """The same tokens either way; joined, they are rows of view 2, padded to the width of the documents."""
+    documents = DOCUMENTS * 8
+
+    def collated(share, types=True):
+        collator = Collator(PAD, SPECIAL, replace(views(context="drop"), share=share))
+        return collator(features(documents, labels=[0] * len(documents), types=types))
+
+    joined = collated(0.3)
+    monkeypatch.setattr(collator_module, "JOINED_TOKENS", 0)
+    apart = collated(0.3)
+    assert "context_input_ids" not in joined and "context_input_ids" in apart
+    rows = joined["view_of_row"] == 2
+    owners = joined["context_documents"].tolist()
+    assert joined["document_of_row"][rows].tolist() == owners == apart["context_documents"].tolist()
+    for name in ("input_ids", "attention_mask", "token_type_ids"):
+        assert len(joined[name]) == len(joined["view_of_row"])
+        short = apart[f"context_{name}"]
+        assert joined[name][rows][:, : short.shape[1]].tolist() == short.tolist()
+    assert not joined["attention_mask"][rows][:, apart["context_input_ids"].shape[1] :].any()
+    monkeypatch.undo()
+    assert "context_input_ids" in collated(0.9), "more than half of the documents"
+
+
 def test_a_batch_in_which_no_document_has_views():
     for context in ("mask", "drop"):
         collator = Collator(PAD, SPECIAL, replace(views(context=context), share=1e-9))

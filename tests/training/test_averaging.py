@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
-from masker.training.averaging import WeightAverage
+from masker.training.averaging import AVERAGE_FILE, WeightAverage
 
 
 def follow(average: WeightAverage, network: nn.Module, steps: range, total: int = 4) -> None:
@@ -47,3 +48,15 @@ def test_it_goes_on_where_it_was_saved(tmp_path, stop):
     follow(second, network, range(stop + 1, 5))
     second.on_train_end(None, None, None)
     assert network.weight.tolist() == [[3.0, 30.0]]
+
+
+def test_frozen_weights_are_neither_kept_nor_changed(tmp_path):
+    network = nn.Linear(2, 1)
+    network.bias.requires_grad = False
+    average = WeightAverage(network, 1.0)
+    follow(average, network, range(1, 5))
+    average.save(tmp_path)
+    assert set(load_file(tmp_path / AVERAGE_FILE)) == {"weight", "averaged_steps"}
+    bias = network.bias.clone()
+    average.on_train_end(None, None, None)
+    assert torch.equal(network.bias, bias) and network.weight.tolist() == [[2.5, 25.0]]

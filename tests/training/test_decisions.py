@@ -23,22 +23,22 @@ def decided(tiny_settings, count=60, family="bert", by_documents=False, **sectio
 
 
 def test_of_small_data(tiny_settings):
-    """Five trainings on 48 of 60 documents: 32 batches of 32 are 21.3 passes."""
+    """Five trainings on 48 of 60 documents: 16 batches of 32 are 10.7 passes."""
     found = decided(tiny_settings, by_documents=True, training={"batch_size": 32}, model={"pooling": "mean"})
     assert list(found) == ["documents", "pooling", "training", "keywords", "held out"]
     assert found["documents"].startswith("60 with ") and found["documents"].endswith("3 classes of 20 to 20")
     assert found["pooling"] == "mean (as set)"
-    assert found["training"].startswith("head from a logistic regression; 32 steps of 32 documents, 21.3 passes")
-    assert "(the least that trains the encoder)" in found["training"]
+    assert found["training"].startswith("head from a logistic regression; 16 steps of 32 documents, 10.7 passes")
+    assert "(for each of the networks that are averaged)" in found["training"]
     assert found["training"].endswith("; not trained: embeddings"), "a third of two layers is none"
     assert found["keywords"] == "attention after 16 steps without regularizer"
     assert found["held out"] == "none: cross-fitted in 5 folds, every document trains and calibrates"
 
 
 def test_of_more_documents(tiny_settings):
-    """Folds train for 32 batches, whatever their size. Set aside: 450 three times each in batches of 16, 85 steps."""
+    """Folds train for 24 batches at most. Set aside: 450 three times each in batches of 16, 85 steps."""
     found = decided(tiny_settings, 500, by_documents=True, training={"batch_size": 16})
-    assert "; 32 steps of 16 documents, 1.28 passes (the least that trains the encoder)" in found["training"]
+    assert "; 24 steps of 16 documents, 0.96 passes (for each of the networks that are averaged)" in found["training"]
     split = {"calibration": "split"}
     found = decided(tiny_settings, 500, by_documents=True, training={"batch_size": 16}, detection=split)
     assert "; 85 steps of 16 documents, 3.02 passes (each three times)" in found["training"]

@@ -2,8 +2,8 @@
 
 The rows of a batch are the B documents, then the keyword-masked views of the documents that have a masked keyword, then
 the context-masked views. One forward pass serves them all; ``document_of_row`` gives the document of each row. If
-context words are dropped rather than masked, those views are so much shorter that they form a batch of their own:
-``context_input_ids`` and so on.
+context words are dropped rather than masked, those views are so much shorter that they form a batch of their own,
+``context_input_ids`` and so on, unless there are so few that a second forward pass would cost more than their padding.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ import torch
 from masker.keywords import KeywordSet
 from masker.masking.draws import document_draws
 from masker.masking.views import Flags, Ids, drop_tokens, mask_context, mask_keywords
+
+#: Rows without context that have at most this many tokens when padded join the other rows.
+JOINED_TOKENS = 256
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,22 @@ class Collator:
         owner = np.concatenate(document_of_row)
         stacked = {name: values[owner] for name, values in batch.items() if name != "input_ids"}
         stacked["input_ids"] = np.concatenate(ids)
+        if "context_input_ids" in extra and len(viewed) <= n_documents // 2 and len(viewed) * width <= JOINED_TOKENS:
+            owner = np.concatenate([owner, viewed])
+            stacked = {
+                name: np.concatenate([values, self._widened(name, extra.pop(f"context_{name}"), width)])
+                for name, values in stacked.items()
+            }
         extra["document_of_row"] = owner
         # 0: the document itself, 1: keyword-masked view, 2: context-masked view.
         extra["view_of_row"] = np.repeat(
             np.arange(3), [n_documents, n_keyword_rows, len(owner) - n_documents - n_keyword_rows]
         )
         return stacked, extra
+
+    def _widened(self, name: str, rows: Ids, width: int) -> Ids:
+        filler = self.pad_id if name == "input_ids" else 0
+        return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=filler)
 
     def _dropped_context(self, batch: dict[str, Ids], dropped: Flags) -> dict[str, Ids]:
         rows = {name: values for name, values in batch.items() if name != "attention_mask"}

@@ -77,10 +77,11 @@ def training_arguments(
 
 def _length(stage: TrainingStage) -> dict[str, Any]:
     """How long to train, and when to evaluate and save a checkpoint."""
-    steps = stage.schedule.steps
+    steps, averaged = stage.schedule.steps, stage.averaged_share > 0
+    evaluation = "no" if averaged else "epoch"  # averaged weights are not chosen among checkpoints
     if steps is None:
-        return {"num_train_epochs": stage.schedule.epochs, "eval_strategy": "epoch", "save_strategy": "epoch"}
-    if stage.averaged_share > 0:  # nothing is chosen on the way; a short training is not worth a checkpoint
+        return {"num_train_epochs": stage.schedule.epochs, "eval_strategy": evaluation, "save_strategy": "epoch"}
+    if averaged:  # a short training is not worth a checkpoint
         return {"max_steps": steps, "eval_strategy": "no", "save_strategy": "steps", "save_steps": CHECKPOINT_STEPS}
     every = max(1, steps // CHOICES)
     often: dict[str, Any] = {"eval_strategy": "steps", "eval_steps": every, "save_strategy": "steps"}

@@ -9,18 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import load_file
 from torch import nn
-from torch.optim.swa_utils import AveragedModel
 from transformers import TrainerCallback
 
 from masker.modeling.tensors import write_tensors
 
 AVERAGE_FILE = "average.safetensors"
+_STEPS = "averaged_steps"
 
 
 class WeightAverage(TrainerCallback):  # type: ignore[misc]
-    """Keeps the running mean of the weights.
+    """Keeps the running mean of the weights that are trained.
 
     Args:
         network: What is trained.
@@ -28,21 +29,32 @@ class WeightAverage(TrainerCallback):  # type: ignore[misc]
     """
 
     def __init__(self, network: nn.Module, share: float) -> None:
-        self.network = network
         self.share = share
-        self._mean = AveragedModel(network)
+        self._weights = {name: weight for name, weight in network.named_parameters() if weight.requires_grad}
+        self._mean: dict[str, torch.Tensor] = {}
+        self._steps = 0
 
+    @torch.no_grad()
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if state.global_step > (1 - self.share) * state.max_steps:
-            self._mean.update_parameters(self.network)
+        if state.global_step <= (1 - self.share) * state.max_steps:
+            return
+        self._steps += 1
+        if self._steps == 1:
+            self._mean = {name: weight.detach().clone() for name, weight in self._weights.items()}
+        else:
+            torch._foreach_lerp_(list(self._mean.values()), list(self._weights.values()), 1.0 / self._steps)
 
+    @torch.no_grad()
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.network.load_state_dict(self._mean.module.state_dict())
+        for name, mean in self._mean.items():
+            self._weights[name].copy_(mean)
 
     def save(self, folder: Path) -> None:
         """Write the mean so far beside a checkpoint."""
-        write_tensors(self._mean.state_dict(), folder / AVERAGE_FILE)
+        write_tensors({**self._mean, _STEPS: torch.tensor(self._steps)}, folder / AVERAGE_FILE)
 
     def load(self, folder: Path) -> None:
         """Resume from what :meth:`save` wrote."""
-        self._mean.load_state_dict(load_file(folder / AVERAGE_FILE))
+        stored = load_file(folder / AVERAGE_FILE)
+        self._steps = int(stored.pop(_STEPS))
+        self._mean = {name: mean.to(self._weights[name].device) for name, mean in stored.items()}

@@ -69,6 +69,7 @@ def _training(run: TrainingRun) -> str:
         passes = schedule.steps * size / documents
         why = "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
         why = "the least that trains the encoder" if schedule.steps == LEAST_STEPS else why
+        why = "for each of the networks that are averaged" if data.folds is not None else why
         length = f"{schedule.steps} steps of {size} documents, {passes:.3g} passes ({why})"
     start = "head from a logistic regression" if settings.starts_from_probe else "new head"
     frozen = frozen_layers(settings, documents, run.layers)

@@ -156,10 +156,17 @@ class TrainingRun:
         probe = self._probe(vectors / length, train)
         set_output_layer(classifier, probe.weight / length, probe.bias)
         if own and self.classes and len(self.data.validation):
-            held_out = TorchBackend(classifier, self.tokenizer, str(self.device))
-            pooling = self.settings.model.window_pooling
-            self.start_logits = document_outputs(held_out, self.data.validation, pooling).logits
+            self.start_logits = self._held_out_logits(classifier, probe, length)
         return classifier
+
+    def _held_out_logits(self, classifier: Any, probe: LinearMap, length: float) -> npt.NDArray[np.float32]:
+        """(N, C) what the network says of the validation documents before training."""
+        pooling, held_out = self.settings.model.window_pooling, self.data.validation
+        if self._parent is None or self._fold_rows is None:
+            backend = TorchBackend(classifier, self.tokenizer, str(self.device))
+            return document_outputs(backend, held_out, pooling).logits
+        vectors = self._parent._features["head"][~self._fold_rows]
+        return pool_outputs(Outputs(probe(vectors / length).astype(np.float32)), held_out.document, pooling).logits
 
     def _probed(self, train: Encoded) -> Encoded:
         if len(train) <= PROBED_ROWS:
@@ -250,8 +257,10 @@ class TrainingRun:
         return self.fit_network(classifier=network)
 
     def _train(self, stage: TrainingStage, classifier: Any, data: TrainingData | None = None) -> MaskerNetwork:
+        # What a fold's network says of its fold is asked later, with its features.
+        own = self.data if self._parent is None else self.data.training_only()
         network, self.validation = train_stage(
-            stage, classifier, self.tokenizer, data or self.data, self.settings, self.work / stage.name, self.device
+            stage, classifier, self.tokenizer, data or own, self.settings, self.work / stage.name, self.device
         )
         return network
 

@@ -6,8 +6,8 @@ from a probe needs few steps, and what counts is how many documents those steps 
 =================== ================================================================================
 documents           seen by the network
 =================== ================================================================================
-cross-fitted        32 batches in each training: even a few documents train the encoder, and the mean of
-                    the networks makes up for more
+cross-fitted        16 to 24 batches in each training, an eighth as many as documents: even a few train the
+                    encoder, and the mean of the networks makes up for more
 up to 2,000         each three times, but at least 32 batches
 up to 6,000         6,000 in all: from there on more passes change less than another seed
 more                each once
@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from masker.config import Settings
 
 LEAST_STEPS = 32
+#: Of one of several trainings that are averaged.
+FEWEST_STEPS, MOST_STEPS = 16, 24
 EPOCHS = 3
 ENOUGH = 6000
 #: A vanilla stage whose attention gives the keywords: nine in ten of them are those of a training of 100 steps.
@@ -45,7 +47,7 @@ def final_schedule(settings: Settings, documents: int, *, cross_fitted: bool = F
         return Schedule(epochs=settings.epochs)
     size = min(settings.training.batch_size, documents)
     if cross_fitted:
-        return Schedule(steps=LEAST_STEPS)
+        return Schedule(steps=min(MOST_STEPS, max(FEWEST_STEPS, documents // 8)))
     seen = min(EPOCHS * documents, max(ENOUGH, documents))
     return Schedule(steps=max(LEAST_STEPS, -(-seen // size)))
 

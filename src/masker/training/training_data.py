@@ -39,6 +39,10 @@ class TrainingData:
     calibration: Encoded | None = None
     folds: npt.NDArray[np.int64] | None = None
 
+    def training_only(self) -> TrainingData:
+        """The training part alone."""
+        return TrainingData(self.train, _empty(self.train))
+
     def without_fold(self, fold: int) -> TrainingData:
         """One fold to validate on, the others to train on."""
         assert self.folds is not None
@@ -64,13 +68,17 @@ def encode_training_data(
         if counts.max() < 2:
             raise _nothing_to_hold_out()
         folds = stratified_folds(documents.labels, min(FOLDS, int(counts.max())), seed)
-        return TrainingData(encoded, encoded.take_documents(np.zeros(len(documents), dtype=bool)), None, folds)
+        return TrainingData(encoded, _empty(encoded), None, folds)
     train, held_out = validation_split(documents.labels, settings.data.validation_fraction, seed)
     if not held_out:
         raise _nothing_to_hold_out()
     parts = [train, *_calibration_split(documents.labels, held_out, settings)]
     chosen, validation, *calibration = [encoded.take_documents(_flags(rows, len(documents))) for rows in parts]
     return TrainingData(chosen, validation, calibration[0] if calibration else None)
+
+
+def _empty(encoded: Encoded) -> Encoded:
+    return encoded.take_documents(np.zeros(int(encoded.document[-1]) + 1, dtype=bool))
 
 
 def _flags(rows: Sequence[int], count: int) -> npt.NDArray[np.bool_]:
