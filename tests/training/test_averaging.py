@@ -60,3 +60,16 @@ def test_frozen_weights_are_neither_kept_nor_changed(tmp_path):
     bias = network.bias.clone()
     average.on_train_end(None, None, None)
     assert torch.equal(network.bias, bias) and network.weight.tolist() == [[2.5, 25.0]]
+
+
+def test_each_mean_comes_back_to_its_own_weight(tmp_path):
+    """A file sorts names: "a" before "z", though the network has them the other way round, and in other shapes."""
+    network = nn.ParameterDict({"z": nn.Parameter(torch.ones(2)), "a": nn.Parameter(torch.ones(2, 3))})
+    state = SimpleNamespace(global_step=1, max_steps=2)
+    first, second = WeightAverage(network, 1.0), WeightAverage(network, 1.0)
+    first.on_step_end(None, state, None)
+    first.save(tmp_path)
+    second.load(tmp_path)
+    second.on_step_end(None, SimpleNamespace(global_step=2, max_steps=2), None)
+    second.on_train_end(None, None, None)
+    assert network["z"].tolist() == [1.0, 1.0] and network["a"].shape == (2, 3)

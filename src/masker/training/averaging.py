@@ -57,4 +57,5 @@ class WeightAverage(TrainerCallback):  # type: ignore[misc]
         """Resume from what :meth:`save` wrote."""
         stored = load_file(folder / AVERAGE_FILE)
         self._steps = int(stored.pop(_STEPS))
-        self._mean = {name: mean.to(self._weights[name].device) for name, mean in stored.items()}
+        # In the order of the weights, which a file does not keep.
+        self._mean = {name: stored[name].to(weight.device) for name, weight in self._weights.items() if name in stored}
