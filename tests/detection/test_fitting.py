@@ -90,7 +90,7 @@ class TestFit:
     def test_too_few_documents_for_the_confidence(self, caplog):
         """Nine promise 1 - 0.05^(1/9) = 0.283 with 95 %."""
         detector = fitter(settings("energy", confidence=0.95)).fit(TRAIN, VALIDATION, documents(9, 1))
-        assert "a false-alarm rate of 0.283 at best with 95 % confidence, not 0.05; hold out more" in caplog.text
+        assert "a false-alarm rate of 0.283 at best with 95 % confidence, not 0.05; more would do better" in caplog.text
         assert detector.calibration.confidence == 0.95
         caplog.clear()
         fitter(settings("energy", confidence=0.95, false_alarm_rate=0.3)).fit(TRAIN, VALIDATION, documents(9, 1))

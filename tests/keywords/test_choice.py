@@ -5,6 +5,7 @@ import pytest
 
 from masker.errors import ConfigError
 from masker.keywords.choice import (
+    candidate_count,
     excluded_tokens,
     select_keywords,
     token_word,
@@ -132,3 +133,9 @@ def test_select_keywords_honours_exclusions(wordpiece):
         "frequency", scores, 3, wordpiece, excluded=excluded_tokens(wordpiece, stop_words=True)
     ).words
     assert not {"the", "[MASK]"} & set(words)
+
+
+def test_candidates_are_tokens_with_a_score_that_are_not_excluded():
+    scores = np.array([[1.0, -np.inf, -np.inf, 2.0], [-np.inf, 3.0, -np.inf, 1.0]])
+    assert candidate_count(scores) == 3 and candidate_count(scores, [3]) == 2
+    assert candidate_count(scores[0]) == 2

@@ -231,7 +231,7 @@ class DetectorFitter:
             calibration = calibration.with_threshold(score.published_threshold)
         elif calibration.promised is not None and calibration.promised > rule.false_alarm_rate:
             _log.warning(
-                "%d held-out documents guarantee a false-alarm rate of %.3g at best%s, not %.3g; hold out more",
+                "%d held-out documents guarantee a false-alarm rate of %.3g at best%s, not %.3g; more would do better",
                 len(predicted),
                 calibration.promised,
                 "" if rule.confidence is None else f" with {100 * rule.confidence:.6g} % confidence",

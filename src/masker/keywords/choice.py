@@ -25,8 +25,7 @@ def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()
     Classes take turns, each picking its best token not picked before, until there are K. So the set has K *different*
     tokens, K/C from each class (one more from the first classes if C does not divide K).
     """
-    allowed: npt.NDArray[np.bool_] = np.asarray(np.isfinite(scores).any(axis=0))
-    allowed[list(excluded)] = False
+    allowed = _candidates(scores, excluded)
     available = int(allowed.sum())
     if count > available:
         raise ConfigError(
@@ -44,6 +43,17 @@ def top_tokens_by_class(scores: Scores, count: int, excluded: Iterable[int] = ()
                 taken[best] = True
                 chosen.append(best)
     return chosen
+
+
+def candidate_count(scores: Scores, excluded: Iterable[int] = ()) -> int:
+    """How many tokens can become keywords."""
+    return int(_candidates(np.atleast_2d(scores), excluded).sum())
+
+
+def _candidates(scores: Scores, excluded: Iterable[int]) -> npt.NDArray[np.bool_]:
+    allowed: npt.NDArray[np.bool_] = np.asarray(np.isfinite(scores).any(axis=0))
+    allowed[list(excluded)] = False
+    return allowed
 
 
 def select_keywords(

@@ -92,7 +92,9 @@ def _keywords(run: TrainingRun) -> str:
 def _held_out(run: TrainingRun) -> str:
     data = run.data
     if data.folds is not None:
-        return f"none: cross-fitted in {int(data.folds.max()) + 1} folds, every document trains and calibrates"
+        text = f"none: cross-fitted in {int(data.folds.max()) + 1} folds, every document trains and calibrates"
+        alone = int((np.bincount(document_labels(data.train)) == 1).sum())
+        return f"{text}; {alone} without another of its class only train" if alone else text
     validation = _count(data.validation)
     if data.calibration is None:
         return f"{validation} documents, which choose and calibrate"

@@ -16,7 +16,7 @@ from masker.errors import ConfigError
 from masker.inference.torch_backend import visit_attention
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
-from masker.keywords.choice import excluded_tokens, select_keywords
+from masker.keywords.choice import candidate_count, excluded_tokens, select_keywords
 from masker.keywords.frequency import class_token_counts
 from masker.keywords.keyword_files import read_keywords
 from masker.keywords.scheme import Evidence, scheme_scores
@@ -64,15 +64,11 @@ def choose_keywords(
     evidence = Evidence(
         lambda: content_token_counts(tokenizer, train, labels, groups), read_attention, settings.training.seed
     )
-    return select_keywords(
-        wanted.source,
-        scheme_scores(scheme, evidence, class_balanced=wanted.class_balanced),
-        wanted.count or wanted.per_class * groups,
-        tokenizer,
-        excluded=excluded_tokens(
-            tokenizer, stop_words=wanted.exclude_stop_words, punctuation=wanted.exclude_punctuation
-        ),
-    )
+    scores = scheme_scores(scheme, evidence, class_balanced=wanted.class_balanced)
+    excluded = excluded_tokens(tokenizer, stop_words=wanted.exclude_stop_words, punctuation=wanted.exclude_punctuation)
+    # Few short texts may have fewer words than that.
+    count = wanted.count or min(wanted.per_class * groups, candidate_count(scores, excluded))
+    return select_keywords(wanted.source, scores, count, tokenizer, excluded=excluded)
 
 
 def load_attention_model(folder: str, device: torch.device) -> Any:
