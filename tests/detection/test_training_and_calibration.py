@@ -203,7 +203,7 @@ def test_the_false_alarm_rate_is_kept_on_average(tmp_path):
     rates, naive = [], []
     for seed in range(SEEDS):
         run, new = gaussian_run(seed, tmp_path)
-        backend, detector = cross_fit(run, METHODS.get("linear").train, run.settings)
+        backend, detector = cross_fit(run, METHODS.get("linear").train)
         assert len(detector.calibration.scores) == TRAIN
         rates.append(detector.judge(backend.predict_outputs(new)).rejected.mean())
         fitter = DetectorFitter(backend, None, None, run.settings)

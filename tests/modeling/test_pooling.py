@@ -126,9 +126,10 @@ def test_a_sentence_encoder_says_what_it_was_trained_for(tmp_path, content, expe
     assert declared_pooling(str(tmp_path)) == expected
 
 
-def test_a_damaged_declaration_says_nothing(tmp_path):
+@pytest.mark.parametrize("content", ["{", "[]", '"mean"'])
+def test_a_damaged_declaration_says_nothing(tmp_path, content):
     (tmp_path / "1_Pooling").mkdir()
-    (tmp_path / "1_Pooling" / "config.json").write_text("{")
+    (tmp_path / "1_Pooling" / "config.json").write_text(content)
     assert declared_pooling(str(tmp_path)) is None
 
 

@@ -11,18 +11,18 @@ from masker.errors import ConfigError
 from masker.inference.linear_backend import LinearBackend
 from masker.inference.torch_backend import TorchBackend
 from masker.modeling.backbone import load_backbone
-from masker.training.cross_fitting import FEW_DOCUMENTS, FEW_TOKENS, VERY_FEW_DOCUMENTS, BackendMean, uses_cross_fitting
+from masker.training.cross_fitting import ALWAYS_BELOW, CROSS_FIT_BELOW, FEW_TOKENS, BackendMean, uses_cross_fitting
 
 
 @pytest.mark.parametrize(
     ("documents", "tokens", "expected"),
     [
         (8, 80, True),
-        (VERY_FEW_DOCUMENTS - 1, 10**6, True),
-        (VERY_FEW_DOCUMENTS, FEW_TOKENS, True),
-        (VERY_FEW_DOCUMENTS, FEW_TOKENS + 1, False),
-        (FEW_DOCUMENTS - 1, FEW_TOKENS, True),
-        (FEW_DOCUMENTS, FEW_TOKENS, False),
+        (ALWAYS_BELOW - 1, 10**6, True),
+        (ALWAYS_BELOW, FEW_TOKENS, True),
+        (ALWAYS_BELOW, FEW_TOKENS + 1, False),
+        (CROSS_FIT_BELOW - 1, FEW_TOKENS, True),
+        (CROSS_FIT_BELOW, FEW_TOKENS, False),
     ],
 )
 def test_small_data_are_cross_fitted(documents, tokens, expected):

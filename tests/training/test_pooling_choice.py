@@ -11,7 +11,7 @@ import torch
 
 from masker.config import build_settings
 from masker.documents.encoding import encode
-from masker.modeling.backbone import load_tokenizer
+from masker.modeling.backbone import load_backbone
 from masker.modeling.pooling import pooling_of
 from masker.training import pooling_choice as module
 from masker.training.pooling_choice import Pooling, choose_pooling
@@ -24,10 +24,10 @@ LABELS = np.array([CLASSES.index(name) for name in NAMES])
 
 def choose(folder, labels=LABELS, **sections) -> Pooling:
     settings = build_settings({"model": {"backbone": str(folder)}}, sections)
-    tokenizer = load_tokenizer(str(folder))
     classes = [] if settings.model.head == "regression" else CLASSES
-    train = encode(tokenizer, TEXTS, None, 32, labels=labels)
-    return choose_pooling(settings, classes, train, tokenizer, torch.device("cpu"))
+    backbone = load_backbone(settings.model, classes)
+    train = encode(backbone.tokenizer, TEXTS, None, 32, labels=labels)
+    return choose_pooling(settings, classes, train, backbone, torch.device("cpu"))
 
 
 @pytest.mark.parametrize("pooling", ["mean", "document-token"])

@@ -8,7 +8,7 @@ Guards join them if they help to tell held-out documents from their stand-ins (:
 distances that are silent about most in-distribution documents. One is in the middle layers, which reflect style and
 word use rather than classes. The other is to the classes of the last layer, which notices text that lies between them;
 not after cross-fitting, as the classes of averaged networks are wider than those of the networks that judged the
-held-out documents. docs/quality.md compares all this with its parts.
+held-out documents.
 """
 
 from __future__ import annotations

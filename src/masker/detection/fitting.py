@@ -64,12 +64,16 @@ class DetectorFitter:
         kinds, labels = features_of_score(self._name), document_labels(held_out)
         outputs = self._run(held_out, kinds)
         basis = self._basis(train, None)
+        observed = Observed(outputs.logits, labels, {})
+        if self._name == AUTO:
+            observed = self._candidates(basis, held_out, outputs)
         names = [self._name] if self._has_own_score else basis.names()
-        scores = {name: checked_scores(basis.build(name, self._settings), outputs) for name in names}
-        if self._name != AUTO:
-            return Observed(outputs.logits, labels, scores)
-        observed = self._candidates(basis, held_out, outputs)
-        return replace(observed, scores={**scores, **observed.scores})
+        others = {
+            name: checked_scores(basis.build(name, self._settings), outputs)
+            for name in names
+            if name not in observed.scores
+        }
+        return replace(observed, scores={**observed.scores, **others})
 
     def fit_cross(self, train: Encoded, observed: Observed, train_outputs: Outputs | None = None) -> Detector:
         """Learn from all documents, choose and calibrate on what networks said of documents they had not seen."""
@@ -263,7 +267,7 @@ def features_of_score(name: str) -> tuple[str, ...]:
 
 def sample_documents(encoded: Encoded, limit: int, seed: int) -> Encoded:
     """At most ``limit`` documents with all their windows, in order."""
-    documents = int(encoded.document[-1]) + 1
+    documents = encoded.n_documents
     if documents <= limit:
         return encoded
     chosen = np.zeros(documents, dtype=bool)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from masker.config import Settings
 from masker.detection.auto import Observed
 from masker.detection.detector import Detector
 from masker.detection.fitting import DetectorFitter
@@ -30,32 +29,35 @@ class Calibrated(NamedTuple):
 
 def train_and_calibrate(run: TrainingRun, train: Callable[[TrainingRun], Backend]) -> Calibrated:
     """Train a method's network and fit its detector."""
-    settings, data = run.settings, run.data
+    data = run.data
     if data.folds is not None:
-        return cross_fit(run, train, settings)
+        return cross_fit(run, train)
     backend = train(run)
     if not run.classes:
         return Calibrated(backend, None)
-    fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
+    fitter = _fitter(run, backend)
     return Calibrated(backend, fitter.fit(data.train, data.validation, data.calibration, run.train_outputs))
 
 
-def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend], settings: Settings) -> Calibrated:
+def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend]) -> Calibrated:
     """Train a network without each fold, let it judge the fold, and average the networks.
 
-    If the networks classify fewer documents correctly than the probes they started from, these are the model.
+    If training lost more documents than chance explains, the probes that the networks started from are the model.
     """
-    mean, observed, start = _fit_folds(run, train, settings)
+    mean, observed, start = _fit_folds(run, train)
     if start is not None and run.keeps_start(observed.labels, observed.logits, start):
-        mean, observed, _ = _fit_folds(run, TrainingRun.fit_start, settings)
+        mean, observed, _ = _fit_folds(run, TrainingRun.fit_start)
     run.validation = {"accuracy": accuracy(observed.labels, observed.logits.argmax(axis=1))}
     backend = mean.result()
-    fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
-    return Calibrated(backend, fitter.fit_cross(run.data.train, observed))
+    return Calibrated(backend, _fitter(run, backend).fit_cross(run.data.train, observed))
+
+
+def _fitter(run: TrainingRun, backend: Backend) -> DetectorFitter:
+    return DetectorFitter(backend, run.tokenizer, run.keywords, run.settings)
 
 
 def _fit_folds(
-    run: TrainingRun, train: Callable[[TrainingRun], Backend], settings: Settings
+    run: TrainingRun, train: Callable[[TrainingRun], Backend]
 ) -> tuple[BackendMean, Observed, Floats | None]:
     """The mean of the networks, what they say of their folds, and what the probes they started from say."""
     mean, parts = BackendMean(), []
@@ -67,8 +69,7 @@ def _fit_folds(
         # The only document of a class comes to a network that cannot know the class.
         known = counts[document_labels(part.data.validation)] > 0
         if known.any():
-            fitter = DetectorFitter(backend, run.tokenizer, run.keywords, settings)
-            parts.append(fitter.observe(part.data.train, part.data.validation.take_documents(known)))
+            parts.append(_fitter(run, backend).observe(part.data.train, part.data.validation.take_documents(known)))
             starts += [] if part.start_logits is None else [part.start_logits[known]]
         mean.add(backend)
     return mean, Observed.joined(parts), np.concatenate(starts) if starts else None

@@ -40,6 +40,10 @@ class Encoded:
         """Tokens in each row."""
         return np.array([len(ids) for ids in self.input_ids], dtype=np.int64)
 
+    @property
+    def n_documents(self) -> int:
+        return int(self.document[-1]) + 1 if len(self.document) else 0
+
     def take(self, rows: Sequence[int]) -> Encoded:
         """The given rows, in the given order, each as a document of its own."""
         index = np.asarray(rows, dtype=np.int64)

@@ -13,7 +13,7 @@ from typing import Any
 from masker.config import Settings
 from masker.experiments.recipe_parts import RelianceOptions, Scale
 from masker.registry import METHODS
-from masker.training.cross_fitting import FEW_DOCUMENTS, FOLDS
+from masker.training.cross_fitting import CROSS_FIT_BELOW, FOLDS
 from masker.training.schedule import final_schedule
 
 #: The hardware of the measurements, as scales name it.
@@ -113,7 +113,7 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
     per_epoch = documents * cost * _scale([data], settings) / 1000 + CHECKPOINT_S
     if settings.epochs is not None:
         return OPEN_S + settings.epochs * per_epoch
-    few = documents < FEW_DOCUMENTS
+    few = documents < CROSS_FIT_BELOW
     schedule = final_schedule(settings, max(1, int(documents)), cross_fitted=few)
     assert schedule.steps is not None
     passes = schedule.steps * settings.training.batch_size / max(1.0, documents)

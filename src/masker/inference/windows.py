@@ -41,8 +41,7 @@ def stream_outputs(
     backend: Backend, encoded: Encoded, pooling: str, advance: Advance | None = None, *, kinds: Sequence[str] = ()
 ) -> Iterator[Outputs]:
     """:func:`document_outputs` for :data:`STREAM_DOCUMENTS` documents at a time, so that memory stays bounded."""
-    last = int(encoded.document[-1]) if len(encoded) else -1
-    for start in range(0, last + 1, STREAM_DOCUMENTS):
+    for start in range(0, encoded.n_documents, STREAM_DOCUMENTS):
         first, end = np.searchsorted(encoded.document, [start, start + STREAM_DOCUMENTS])
         types = encoded.token_type_ids
         part = Encoded(

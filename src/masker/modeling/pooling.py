@@ -75,6 +75,8 @@ def declared_pooling(source: str) -> str | None:
         modes = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+    if not isinstance(modes, dict):
+        return None
     # Newer folders name the mode, older ones have a flag for each.
     name = modes.get("pooling_mode")
     if modes.get("pooling_mode_mean_tokens") or name == "mean":

@@ -3,8 +3,8 @@
 The documents are dealt into folds. For each fold a network is trained on the others and says what it thinks of the
 fold; these out-of-fold outputs choose the score and calibrate the rejection. The model is the mean of the networks'
 weights (a "model soup", Wortsman et al. 2022): all start from the same encoder and are trained briefly, so their mean
-is as good as one network trained on everything. Unlike that one, it looks at a new document much as the networks looked
-at their folds, so the calibration fits it.
+is a network, too. One trained on everything would find a new document more usual than the networks found their folds,
+and the calibration would not fit it.
 
 With many documents some are set aside instead: that costs one training, and they are not missed.
 """
@@ -25,11 +25,11 @@ from masker.registry import METHODS
 #: Folds, and so trainings.
 FOLDS = 5
 #: ``auto`` cross-fits below this many documents,
-FEW_DOCUMENTS = 800
+CROSS_FIT_BELOW = 800
 #: if they do not have more tokens than this in all: on long documents five trainings take long,
 FEW_TOKENS = 40_000
 #: and below this many in any case: a tenth of them would be too few to calibrate on.
-VERY_FEW_DOCUMENTS = 200
+ALWAYS_BELOW = 200
 
 
 def uses_cross_fitting(settings: Settings, documents: int, tokens: int) -> bool:
@@ -51,7 +51,7 @@ def uses_cross_fitting(settings: Settings, documents: int, tokens: int) -> bool:
         )
     if wanted != "auto":
         return wanted == "cross-fit"
-    small = documents < VERY_FEW_DOCUMENTS or (documents < FEW_DOCUMENTS and tokens <= FEW_TOKENS)
+    small = documents < ALWAYS_BELOW or (documents < CROSS_FIT_BELOW and tokens <= FEW_TOKENS)
     return able and small
 
 

@@ -12,7 +12,7 @@ from masker.config import Settings
 from masker.inference.windows import document_labels
 from masker.registry import METHODS
 from masker.training.run import TrainingRun
-from masker.training.schedule import EPOCHS, LEAST_STEPS, frozen_layers, keyword_schedule
+from masker.training.schedule import EPOCHS, LEAST_STEPS, final_schedule, frozen_layers, keyword_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,24 +47,21 @@ def _documents(run: TrainingRun) -> str:
     data = run.data
     parts = [data.train, data.validation, *([] if data.calibration is None else [data.calibration])]
     tokens = np.concatenate([part.lengths for part in parts if len(part)])
-    text = f"{sum(_count(part) for part in parts)} with {np.median(tokens):.0f} tokens (median)"
+    text = f"{sum(part.n_documents for part in parts)} with {np.median(tokens):.0f} tokens (median)"
     if not run.classes:
         return text
     sizes = np.bincount(np.concatenate([document_labels(part) for part in parts if len(part)]))
     return f"{text}, {len(run.classes)} classes of {sizes.min()} to {sizes.max()}"
 
 
-def _count(part: object) -> int:
-    document = part.document  # type: ignore[attr-defined]
-    return int(document[-1]) + 1 if len(document) else 0
-
-
 def _training(run: TrainingRun) -> str:
     settings, data = run.settings, run.data
     documents = len(data.train if data.folds is None else data.without_fold(0).train)
-    schedule, size = run.schedule, min(settings.training.batch_size, documents)
+    schedule = final_schedule(settings, documents, cross_fitted=data.folds is not None)
+    size = min(settings.training.batch_size, documents)
     if schedule.steps is None:
-        length = f"{schedule.epochs} epochs in batches of {size} (as set)"
+        why = "as set" if settings.training.epochs is not None else "for a new head"
+        length = f"{schedule.epochs} epochs in batches of {size} ({why})"
     else:
         passes = schedule.steps * size / documents
         why = "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
@@ -83,8 +80,6 @@ def _keywords(run: TrainingRun) -> str:
     schedule = keyword_schedule(run.settings, len(run.data.train))
     if source != "attention" or run.settings.keywords.attention_model is not None:
         return source
-    if schedule.steps == 0:
-        return "attention of the encoder before training"
     length = f"{schedule.epochs} epochs" if schedule.steps is None else f"{schedule.steps} steps"
     return f"attention after {length} without regularizer"
 
@@ -95,7 +90,9 @@ def _held_out(run: TrainingRun) -> str:
         text = f"none: cross-fitted in {int(data.folds.max()) + 1} folds, every document trains and calibrates"
         alone = int((np.bincount(document_labels(data.train)) == 1).sum())
         return f"{text}; {alone} without another of its class only train" if alone else text
-    validation = _count(data.validation)
+    validation = data.validation.n_documents
     if data.calibration is None:
         return f"{validation} documents, which choose and calibrate"
-    return f"{validation} documents to choose the score, {_count(data.calibration)} others to calibrate the rejection"
+    return (
+        f"{validation} documents to choose the score, {data.calibration.n_documents} others to calibrate the rejection"
+    )

@@ -12,7 +12,7 @@ from masker.config import Settings
 from masker.documents.encoding import Encoded
 from masker.documents.folds import stratified_folds
 from masker.inference.torch_backend import head_inputs
-from masker.modeling.backbone import load_backbone, resolve_backbone
+from masker.modeling.backbone import Backbone, load_backbone, resolve_backbone
 from masker.modeling.heads import output_layer
 from masker.modeling.pooling import DOCUMENT_TOKEN, MEAN, can_pool_mean, declared_pooling, pooling_of
 from masker.training.probe import STRENGTH, cross_entropy, fit_probe, out_of_fold_logits
@@ -30,18 +30,19 @@ class Pooling(NamedTuple):
 
 
 def choose_pooling(
-    settings: Settings, classes: Sequence[str], train: Encoded, tokenizer: Any, device: torch.device
+    settings: Settings, classes: Sequence[str], train: Encoded, backbone: Backbone, device: torch.device
 ) -> Pooling:
     """Resolve ``model.pooling``.
 
     ``auto`` takes what a sentence encoder declares. For others, probes on both poolings are compared on left-out folds.
+    ``backbone`` is what the settings open; with ``auto``, it reads the document token.
     """
     wanted = settings.model.pooling
     if wanted != "auto":
         return Pooling(wanted, "as set")
     if not settings.starts_from_probe:
         return Pooling(DOCUMENT_TOKEN, "for a new head")
-    plain = load_backbone(settings.model.model_copy(update={"pooling": DOCUMENT_TOKEN}), classes).classifier
+    plain = backbone.classifier
     if pooling_of(plain.config) == MEAN:
         return Pooling(MEAN, "the backbone has it built in")
     if not can_pool_mean(plain.config) or output_layer(plain) is None:
@@ -53,7 +54,9 @@ def choose_pooling(
     rows = np.random.default_rng(settings.training.seed).permutation(len(train))[:COMPARED]
     part = train.take(np.sort(rows).tolist())
     errors = {
-        name: _held_out_error(head_inputs(classifier, tokenizer, part, str(device)), part, len(classes), settings)
+        name: _held_out_error(
+            head_inputs(classifier, backbone.tokenizer, part, str(device)), part, len(classes), settings
+        )
         for name, classifier in ((MEAN, mean), (DOCUMENT_TOKEN, plain))
     }
     best = min(errors, key=lambda name: errors[name])

@@ -93,12 +93,12 @@ class TrainingRun:
         distributed.together(lambda: _check_shared(work))
         self.settings, self.classes, self.work = settings, list(classes), work
         self.device = resolve_device(device)
-        # Only the tokenizer and the length are used: every stage starts from a fresh encoder.
+        # It trains nothing: every stage starts from a fresh encoder.
         backbone = distributed.together(lambda: load_backbone(settings.model, self.classes))
         self.tokenizer, self.max_length = backbone.tokenizer, backbone.max_length
         self.data: TrainingData = encode_training_data(documents, classes, settings, self.tokenizer, self.max_length)
         self.pooling = distributed.together(
-            lambda: choose_pooling(settings, self.classes, self.data.train, self.tokenizer, self.device)
+            lambda: choose_pooling(settings, self.classes, self.data.train, backbone, self.device)
         )
         self.layers = len(encoder_stack(backbone.classifier))
         self.model_settings = settings.model.model_copy(update={"pooling": self.pooling.name})
@@ -110,6 +110,7 @@ class TrainingRun:
         self.train_outputs: Outputs | None = None
         self.start_logits: npt.NDArray[np.float32] | None = None
         self.kept_start = False
+        self._start: LinearMap | None = None
 
     def folds(self) -> Iterator[TrainingRun]:
         """A run without each fold of the documents, which are its validation part. All share their keywords."""
@@ -118,6 +119,7 @@ class TrainingRun:
             part = copy.copy(self)
             part.data, part.work = self.data.without_fold(fold), self.work / f"fold-{fold + 1}"
             part._parent, part._fold_rows = self, (self.data.folds != fold)[self.data.train.document]
+            part._start, part.start_logits = None, None
             distributed.first_only(lambda work=part.work: work.mkdir(exist_ok=True))  # type: ignore[misc]
             yield part
 
@@ -143,30 +145,36 @@ class TrainingRun:
         classifier = self.fresh_classifier().to(self.device)
         if not self.settings.starts_from_probe or output_layer(classifier) is None:
             return classifier
-        own = train is None
-        if train is None:
-            train = self._probed(self.data.train)
-            vectors = self._vectors(
-                "head", lambda rows: head_inputs(classifier, self.tokenizer, self._probed(rows), str(self.device))
+        if train is not None:
+            probe = self._start_from(
+                head_inputs(classifier, self.tokenizer, self._probed(train), str(self.device)), train
             )
-        else:
-            train = self._probed(train)
-            vectors = head_inputs(classifier, self.tokenizer, train, str(self.device))
-        length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
-        probe = self._probe(vectors / length, train)
-        set_output_layer(classifier, probe.weight / length, probe.bias)
-        if own and self.classes and len(self.data.validation):
-            self.start_logits = self._held_out_logits(classifier, probe, length)
+            set_output_layer(classifier, *probe)
+            return classifier
+        vectors = self._vectors(
+            "head", lambda rows: head_inputs(classifier, self.tokenizer, self._probed(rows), str(self.device))
+        )
+        if self._start is None:
+            self._start = self._start_from(vectors, self.data.train)
+        set_output_layer(classifier, *self._start)
+        if self.start_logits is None and self.classes and len(self.data.validation):
+            self.start_logits = self._held_out_logits(classifier, self._start)
         return classifier
 
-    def _held_out_logits(self, classifier: Any, probe: LinearMap, length: float) -> npt.NDArray[np.float32]:
+    def _start_from(self, vectors: Any, train: Encoded) -> LinearMap:
+        """A probe of the vectors that the output layer reads, of the probed rows of these documents."""
+        length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
+        probe = self._probe(vectors / length, self._probed(train))
+        return LinearMap(probe.weight / length, probe.bias)
+
+    def _held_out_logits(self, classifier: Any, start: LinearMap) -> npt.NDArray[np.float32]:
         """(N, C) what the network says of the validation documents before training."""
         pooling, held_out = self.settings.model.window_pooling, self.data.validation
         if self._parent is None or self._fold_rows is None:
             backend = TorchBackend(classifier, self.tokenizer, str(self.device))
             return document_outputs(backend, held_out, pooling).logits
         vectors = self._parent._features["head"][~self._fold_rows]
-        return pool_outputs(Outputs(probe(vectors / length).astype(np.float32)), held_out.document, pooling).logits
+        return pool_outputs(Outputs(start(vectors).astype(np.float32)), held_out.document, pooling).logits
 
     def _probed(self, train: Encoded) -> Encoded:
         if len(train) <= PROBED_ROWS:
@@ -274,7 +282,7 @@ class TrainingRun:
                 return vectorizer(encoded, bar.update)
 
         vectors = self._vectors(features, compute)
-        backend = LinearBackend(vectorizer, *self._probe(vectors, train, strength=self._strength(vectors)))
+        backend = LinearBackend(vectorizer, *self._probe(vectors, train, strength=self._strength(features)))
         pooling = self.settings.model.window_pooling
         self.train_outputs = pool_outputs(backend.outputs_of(vectors), train.document, pooling)
         predicted = document_outputs(backend, validation, pooling).logits.argmax(axis=1)
@@ -295,7 +303,7 @@ class TrainingRun:
         vectorizer: Vectorizer = whole._features[name]
         return vectorizer
 
-    def _strength(self, vectors: Any) -> float:
+    def _strength(self, features: str) -> float:
         """C by cross-validation over all documents, which the folds share."""
         whole = self._parent or self
         if "strength" not in whole._features:
@@ -303,8 +311,9 @@ class TrainingRun:
             assert labels is not None
             folds = stratified_folds(labels.tolist(), CHOOSING_FOLDS, self.settings.training.seed)
             balanced = self.settings.loss.class_weights == "balanced"
-            every = whole._features.get("encoder", vectors)
-            whole._features["strength"] = choose_strength(every, labels, len(self.classes), folds, balanced=balanced)
+            whole._features["strength"] = choose_strength(
+                whole._features[features], labels, len(self.classes), folds, balanced=balanced
+            )
         strength: float = whole._features["strength"]
         return strength
 

@@ -9,11 +9,11 @@ documents           seen by the network
 cross-fitted        16 to 24 batches in each training, an eighth as many as documents: even a few train the
                     encoder, and the mean of the networks makes up for more
 up to 2,000         each three times, but at least 32 batches
-up to 6,000         6,000 in all: from there on more passes change less than another seed
+up to 6,000         6,000 in all
 more                each once
 =================== ================================================================================
 
-docs/quality.md shows what these numbers cost and gain. ``training.epochs`` overrides them.
+docs/quality.md shows what they reach. ``training.epochs`` overrides them.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ LEAST_STEPS = 32
 FEWEST_STEPS, MOST_STEPS = 16, 24
 EPOCHS = 3
 ENOUGH = 6000
-#: A vanilla stage whose attention gives the keywords: nine in ten of them are those of a training of 100 steps.
+#: The vanilla stage whose attention gives the keywords.
 KEYWORD_STEPS = 16
 #: With fewer documents the lowest third of the encoder is not trained: it has little to learn from them.
-FEW_DOCUMENTS = 1000
+FREEZE_BELOW = 1000
 
 
 @dataclass(frozen=True)
@@ -64,4 +64,4 @@ def frozen_layers(settings: Settings, documents: int, layers: int) -> int:
     """How many of the encoder's lowest layers are not trained."""
     if settings.training.frozen_layers is not None:
         return min(settings.training.frozen_layers, layers)
-    return layers // 3 if settings.starts_from_probe and documents < FEW_DOCUMENTS else 0
+    return layers // 3 if settings.starts_from_probe and documents < FREEZE_BELOW else 0

@@ -78,7 +78,7 @@ def encode_training_data(
 
 
 def _empty(encoded: Encoded) -> Encoded:
-    return encoded.take_documents(np.zeros(int(encoded.document[-1]) + 1, dtype=bool))
+    return encoded.take_documents(np.zeros(encoded.n_documents, dtype=bool))
 
 
 def _flags(rows: Sequence[int], count: int) -> npt.NDArray[np.bool_]:
