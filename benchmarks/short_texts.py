@@ -19,14 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks import setfit_environment
 from benchmarks.masker_system import DEFAULT
 from benchmarks.processor import processor_kind
 from masker.config import DataSettings
 from masker.corpora import list_corpora
-from masker.documents import Documents, detection_split, read_documents, subsample
+from masker.documents import Documents, detection_split, read_documents, subsample, subsample_classes
 from masker.files import write_json
 from masker.provenance import provenance
 
@@ -72,18 +70,10 @@ def chat_bot(name: str) -> Case:
     return Case(name, (name,), read)
 
 
-def few_of_each(documents: Documents, count: int, seed: int) -> Documents:
-    """``count`` random documents of each class, or all of a smaller class, in their original order."""
-    labels = np.asarray(documents.labels)
-    draw = np.random.default_rng(seed)
-    rows = [draw.permutation(np.flatnonzero(labels == name))[:count] for name in documents.class_names]
-    return documents.take(sorted(int(row) for row in np.concatenate(rows)))
-
-
 def _few_intents(seed: int) -> dict[str, Any]:
     split = detection_split(_read("hwu64:train"), _read("hwu64:test"), FEW_CLASSES, seed)
     ood = {"unseen classes": split.unseen, "other text": _read("hint3-curekart:test")}
-    return _task(few_of_each(split.train, FEW_TEXTS, seed), split.test, ood)
+    return _task(subsample_classes(split.train, FEW_TEXTS, seed), split.test, ood)
 
 
 def _many_intents(seed: int) -> dict[str, Any]:

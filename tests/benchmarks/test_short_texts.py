@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections import Counter
 
 import pytest
 
 from benchmarks import short_texts
-from benchmarks.short_texts import Case, few_of_each, measure, missing, run_system, same_cores
-from masker.documents import Documents
+from benchmarks.short_texts import Case, measure, missing, run_system, same_cores
 
 FAKE = """
 import json, os, sys, time
@@ -94,15 +92,6 @@ def test_cores_are_given_back():
     with same_cores(1):
         assert len(os.sched_getaffinity(0)) == 1
     assert os.sched_getaffinity(0) == before
-
-
-def test_few_of_each_class():
-    labels = ["a"] * 5 + ["b"] * 2 + ["a"] * 5
-    documents = Documents([str(number) for number in range(12)], None, labels, "made up")
-    drawn = few_of_each(documents, 3, seed=0)
-    assert Counter(drawn.labels) == {"a": 3, "b": 2}
-    assert drawn.texts == sorted(drawn.texts, key=int)
-    assert drawn.texts != few_of_each(documents, 3, seed=1).texts
 
 
 @pytest.fixture
