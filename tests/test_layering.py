@@ -36,6 +36,7 @@ ORDER = [
     "classifier",
     "audit",
     "export",
+    "service",
     "commands",
     "experiments",
     "report",
