@@ -64,7 +64,8 @@ def test_other_errors_are_not(name):
 
 
 def test_a_public_name_whose_packages_are_missing(monkeypatch):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+    loaded = [name for name in sys.modules if name.startswith("sklearn.")]
+    for name in ("sklearn", *loaded):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "masker.classifier", raising=False)
     with pytest.raises(MissingPackageError, match=r"this needs sklearn .*pip install 'masker\[train\]'$"):
