@@ -123,7 +123,7 @@ def test_evaluate(served, data):
     done = masker("evaluate", served, data, "--resamples", "3")
     assert done.returncode == 0, done.stderr
     report = Model.open(served).evaluate(Documents(TEXTS, None, LABELS, str(data)), resamples=3)
-    assert f"{100 * report['classification']['accuracy']['value']:.1f}" in done.stdout
+    assert f"{report['classification']['accuracy']['value']:.4f}" in done.stdout
 
 
 def test_calibrate_and_keywords(served, data, tmp_path):
