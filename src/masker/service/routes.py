@@ -84,9 +84,7 @@ def _private_routes(service: Service) -> APIRouter:
             raise ServiceError(
                 403, "forbidden", "start the service with --token-file to reload over HTTP, or use SIGHUP"
             )
-        await service.reload()
-        if service.after_reload is not None:
-            service.after_reload()
+        await service.reload(everywhere=True)
         return JSONResponse(service.describe())
 
     @router.get("/v1/drift", response_model=dict[str, Any])
