@@ -35,6 +35,7 @@ ORDER = [
     "detection",
     "model",
     "classifier",
+    "client",
     "audit",
     "export",
     "service",

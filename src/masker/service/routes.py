@@ -26,7 +26,7 @@ else:
     import anyio
 
     @asynccontextmanager
-    async def timeout(delay: float) -> AsyncIterator[None]:
+    async def timeout(delay: float) -> AsyncIterator[None]:  # noqa: D103
         with anyio.fail_after(delay):
             yield
 
