@@ -68,6 +68,7 @@ def running_replicas(application: Any, host: str, port: int) -> Iterator[None]:
         ConfigError: When it cannot be started.
     """
     serve = require("--engine ray", "ray.serve")
+    logging.getLogger("ray.serve").setLevel(logging.ERROR)
     quiet = {"log_level": logging.ERROR, "enable_access_log": False}
     try:
         serve.start(http_options={"host": host, "port": port}, logging_config=quiet)
