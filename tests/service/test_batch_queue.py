@@ -108,7 +108,7 @@ def test_a_full_queue_refuses_and_says_when_to_come_back():
             await asyncio.sleep(0.01)
         waiting = [asyncio.ensure_future(queue.submit("m", ["a", "b"])) for _ in range(2)]
         await asyncio.sleep(0)
-        with pytest.raises(ServiceError, match="^4 texts are waiting already; try again later$") as refused:
+        with pytest.raises(ServiceError, match=r"^4 texts are waiting already; try again later$") as refused:
             await queue.submit("m", ["c"])
         assert refused.value.status == 429 and int(refused.value.headers["Retry-After"]) >= 1
         score.gate.set()
