@@ -63,7 +63,7 @@ reproduce-page: $(STAMP)  ## write docs/reproduction.md from results/reproductio
 	$(BIN)/python -m masker.report.page
 
 quality: $(STAMP)  ## the default against vanilla and a linear model (hours); docs/quality.md
-	$(BIN)/masker reproduce quality quality-short open-intent --output runs/quality
+	$(BIN)/masker reproduce quality quality-short open-intent false-alarms --output runs/quality
 	$(BIN)/python -m masker.report.page runs/quality
 
 lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
