@@ -72,7 +72,7 @@ def test_a_system_without_an_encoder_does_not_name_one():
     assert RunCoordinates("Topics", "ocsvm", "", encoder, 3).place == "Topics · seed 3"
 
 
-@pytest.mark.parametrize("name", ["quality", "quality-short", "open-intent", "false-alarms"])
+@pytest.mark.parametrize("name", ["quality", "quality-short", "open-intent"])
 def test_systems_that_start_from_the_defaults_are_what_a_user_gets(name):
     """Whatever the defaults are: only the seed, and the length that all systems of a recipe share, are given."""
     recipe = load_recipe(name)
