@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "benchmarks.json"
 PAGE = ROOT / "docs" / "performance.md"
 SHORT_TEXTS = "short-texts"
-PARTS = ("training", "keywords", "scoring", "tricks", "busy", "growth", SHORT_TEXTS)
+PARTS = ("training", "complete", "keywords", "scoring", "tricks", "busy", "growth", SHORT_TEXTS)
 
 
 def main() -> None:
