@@ -142,8 +142,7 @@ def test_calibrate_and_keywords(served, data, tmp_path):
     ("arguments", "needs", "extra"),
     [
         (["train", "DATA", "--output", "TARGET"], "training needs torch", "train"),
-        (["predict", "WEIGHTS", "DATA"], "backend torch (unlike onnx and onnx-int8, see 'masker export') needs torch",
-         "train"),
+        (["predict", "WEIGHTS", "DATA"], "backend torch needs torch", "train"),
         (["predict", "LINEAR", "DATA"], "a linear classifier, which has no network to export, needs torch", "train"),
         (["export", "WEIGHTS"], "exporting needs onnx", "onnx"),
         (["predict", "SERVED", "texts.parquet"], "a Parquet file needs pyarrow", "parquet"),
@@ -159,6 +158,6 @@ def test_what_needs_more_says_so_in_one_line(served, data, tmp_path, monkeypatch
     assert done.returncode == 2, done.stderr
     message = done.stderr.splitlines()[-1]
     assert message.startswith(f"masker: {needs} (")
-    assert message.endswith(f"; install it with pip install 'masker[{extra}]'")
+    assert f"); install it with pip install 'masker[{extra}]'" in message
     assert "Traceback" not in done.stderr and not done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["texts.parquet"], "nothing half-written"
