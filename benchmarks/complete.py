@@ -1,4 +1,4 @@
-"""Complete trainings on longer documents: MASKER with its keyword stage against vanilla, and the short stage's keywords."""
+"""Complete trainings on longer documents: MASKER with its keyword stage against vanilla, and that stage's keywords."""
 
 from __future__ import annotations
 

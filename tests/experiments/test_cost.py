@@ -53,8 +53,8 @@ def settings(method, **sections):
 
 
 def test_training_by_hand():
-    """1,000 documents, 10 % held out, 64 tokens: 900 x 17 ms = 15.3 s an epoch, 900 x 24.25 ms = 21.825 s with two views
-    of a quarter of the documents.
+    """1,000 documents, 10 % held out, 64 tokens: 900 x 17 ms = 15.3 s an epoch; 900 x 24.25 ms = 21.825 s with
+    two views of a quarter of the documents.
 
     A linear classifier reads each document once, 900 x 5 ms = 4.5 s; TF-IDF and DOC's convolution need no encoder,
     900 x 2 ms = 1.8 s, whatever encoder the settings name.
