@@ -7,7 +7,6 @@ that pip uses. PyTorch is not among them, which is checked.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import statistics
 import subprocess
@@ -17,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomllib
 from packaging.requirements import Requirement
@@ -32,15 +31,15 @@ TOOLS = {"pip", "setuptools"}
 NAMED = 5
 
 TEXT = "my order has not arrived yet, where is it?"
-#: Opens a model and answers one text; prints the label and the largest memory so far, in kB.
+#: Opens a model and answers one text; prints the seconds of processor time and the largest memory in kB so far.
 ANSWER = """
-import sys
+import sys, time
 {first}
 from masker.model import Model
 
-label = Model.open(sys.argv[1], sys.argv[2]).predict([sys.argv[3]])[0].label
+Model.open(sys.argv[1], sys.argv[2]).predict([sys.argv[3]])
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(label, peak.split()[1], flush=True)
+print(time.process_time(), peak.split()[1], flush=True)
 """
 
 
@@ -153,18 +152,27 @@ def _bytes(found: Distribution) -> Iterator[int]:
 # Starting ------------------------------------------------------------------------------------------------------------
 
 
-def _starter(python: Path, model: Path, backend: str, first: str = "") -> Callable[[], tuple[float, int]]:
+class Start(NamedTuple):
+    """From starting Python to the first answer."""
+
+    seconds: float  # on the clock, which runs on while other processes have the cores
+    processor: float  # seconds of processor time, which does not
+    peak_kb: int
+
+
+def _starter(python: Path, model: Path, backend: str, first: str = "") -> Callable[[], Start]:
     # The small environment has its own masker; this one's may be found by PYTHONPATH.
     isolated = [] if python == Path(sys.executable) else ["-I"]
     command = [str(python), *isolated, "-c", ANSWER.format(first=first), str(model), backend, TEXT]
 
-    def start() -> tuple[float, int]:
+    def start() -> Start:
         begin = time.perf_counter()
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment()) as process:
             assert process.stdout is not None
             line = process.stdout.readline()
             seconds = time.perf_counter() - begin
-        return seconds, int(re.findall(r" (\d+)$", line.strip())[0])
+        processor, peak = line.split()
+        return Start(seconds, float(processor), int(peak))
 
     return start
 
@@ -173,25 +181,24 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "HF_HUB_OFFLINE": "1"}
 
 
-def take_turns(cases: dict[str, Callable[[], tuple[float, int]]], rounds: int) -> dict[str, Any]:
-    """Seconds and peak memory of each case, in turns after one that does not count."""
-    seconds: dict[str, list[float]] = {name: [] for name in cases}
-    peaks: dict[str, int] = {}
-    for number in range(-1, rounds):
-        for name, start in cases.items():
-            took, peak = start()
-            peaks[name] = max(peak, peaks.get(name, 0))
-            if number >= 0:
-                seconds[name].append(took)
-    return {
-        name: {
-            "seconds": round(statistics.median(seconds[name]), 2),
-            "low": round(min(seconds[name]), 2),
-            "high": round(max(seconds[name]), 2),
-            "peak_mb": round(peaks[name] * 1024 / 1e6),
+def take_turns(cases: dict[str, Callable[[], Start]], rounds: int) -> dict[str, Any]:
+    """What each case takes, in turns after one that does not count; ratios are to the first case of the same turn."""
+    for start in cases.values():
+        start()
+    turns = [{name: start() for name, start in cases.items()} for _ in range(rounds)]
+    first = next(iter(cases))
+    found = {}
+    for name in cases:
+        ratios = [turn[name].seconds / turn[first].seconds for turn in turns]
+        found[name] = {
+            "seconds": round(statistics.median(turn[name].seconds for turn in turns), 2),
+            "processor_seconds": round(statistics.median(turn[name].processor for turn in turns), 2),
+            "ratio": round(statistics.median(ratios), 2),
+            "low": round(min(ratios), 2),
+            "high": round(max(ratios), 2),
+            "peak_mb": round(max(turn[name].peak_kb for turn in turns) * 1024 / 1e6),
         }
-        for name in cases
-    }
+    return found
 
 
 # The page ------------------------------------------------------------------------------------------------------------
@@ -200,6 +207,7 @@ def take_turns(cases: dict[str, Callable[[], tuple[float, int]]], rounds: int) -
 def deployment_section(results: dict[str, Any]) -> str:
     """What the page says of it."""
     small, large, start = results["small"], results["large"], results["start"]
+    first = start["small"]
 
     def size(entry: dict[str, Any]) -> str:
         parts = ", ".join(f"{name} {mb}" for name, mb in entry["largest"].items())
@@ -207,21 +215,23 @@ def deployment_section(results: dict[str, Any]) -> str:
 
     def took(name: str) -> str:
         case = start[name]
-        return f"{case['seconds']:.2f} ({case['low']:.2f} – {case['high']:.2f}) s | {case['peak_mb']:,} MB"
+        ratio = f"{case['ratio']:.2f} ({case['low']:.2f} – {case['high']:.2f})" if case is not first else "1"
+        return f"{ratio} | {case['seconds']:.2f} s | {case['processor_seconds']:.2f} s | {case['peak_mb']:,} MB"
 
     return f"""
 ## Without PyTorch
 
 An exported model is opened without PyTorch and transformers. `python -m benchmarks --only deployment` installs
-`masker[serve]` into an environment of its own and lets it and this one take turns.
+`masker[serve]` into an environment of its own and lets it and this one take turns. Seconds on the clock depend on what
+else the machine does; the ratio and the processor time do so less.
 
 | environment | size | largest packages, MB |
 | --- | --- | --- |
 | `masker[serve]` | {size(small)} |
 | `masker[serve,train]`, PyTorch for CPUs | {size(large)} |
 
-| from starting Python to the first answer of the embedded backbone | time | peak memory |
-| --- | --- | --- |
+| from starting Python to the first answer of the embedded backbone | ratio | clock | processor | peak memory |
+| --- | --- | --- | --- | --- |
 | int8 in the environment of `masker[serve]` | {took("small")} |
 | int8, importing PyTorch and transformers as well | {took("with torch imported")} |
 | PyTorch, float32 | {took("torch")} |

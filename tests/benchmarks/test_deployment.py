@@ -6,7 +6,7 @@ from importlib.metadata import distribution
 
 import pytest
 
-from benchmarks.deployment import _applies, deployment_section, needed_names, size_of, take_turns
+from benchmarks.deployment import Start, _applies, deployment_section, needed_names, size_of, take_turns
 
 
 def test_serving_needs_no_training_package():
@@ -37,8 +37,11 @@ def test_the_size_of_packages():
     assert found["mb"] >= found["largest"]["numpy"] > 10
 
 
-def test_the_first_turn_does_not_count_but_its_memory_does():
-    answers = {"a": iter([(9.0, 3000), (1.0, 2000), (3.0, 1000)]), "b": iter([(9.0, 1), (2.0, 1), (2.0, 1)])}
+def test_the_first_turn_does_not_count_and_ratios_are_of_one_turn():
+    answers = {
+        "a": iter([Start(9.0, 9.0, 9000), Start(1.0, 0.5, 2000), Start(2.0, 0.5, 1000)]),
+        "b": iter([Start(9.0, 9.0, 9000), Start(2.0, 1.0, 3000), Start(6.0, 2.0, 3000)]),
+    }
     order = []
 
     def case(name):
@@ -50,13 +53,21 @@ def test_the_first_turn_does_not_count_but_its_memory_does():
 
     found = take_turns({name: case(name) for name in answers}, 2)
     assert order == ["a", "b"] * 3
-    assert found["a"] == {"seconds": 2.0, "low": 1.0, "high": 3.0, "peak_mb": 3}
+    both = {"ratio": 1.0, "low": 1.0, "high": 1.0}
+    assert found["a"] == {"seconds": 1.5, "processor_seconds": 0.5, **both, "peak_mb": 2}
+    ratios = {"ratio": 2.5, "low": 2.0, "high": 3.0}
+    assert found["b"] == {"seconds": 4.0, "processor_seconds": 1.5, **ratios, "peak_mb": 3}
 
 
 def test_the_page():
-    start = {"seconds": 1.234, "low": 1.0, "high": 1.5, "peak_mb": 227}
+    start = {"seconds": 1.234, "processor_seconds": 0.9, "ratio": 3.5, "low": 3.0, "high": 4.0, "peak_mb": 227}
     size = {"packages": 45, "mb": 1381, "largest": {"scipy": 143, "numpy": 71}}
-    results = {"small": size, "large": size, "start": dict.fromkeys(("small", "with torch imported", "torch"), start)}
+    results = {
+        "small": size,
+        "large": size,
+        "start": {"small": {**start}, "with torch imported": start, "torch": start},
+    }
     page = deployment_section(results)
     assert "| `masker[serve]` | 1,381 MB in 45 packages | scipy 143, numpy 71 |" in page
-    assert page.count("| 1.23 (1.00 – 1.50) s | 227 MB |") == 3
+    assert page.count("| 3.50 (3.00 – 4.00) | 1.23 s | 0.90 s | 227 MB |") == 2
+    assert page.count("| 1 | 1.23 s | 0.90 s | 227 MB |") == 1
