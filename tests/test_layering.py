@@ -35,6 +35,7 @@ ORDER = [
     "model",
     "classifier",
     "audit",
+    "analysis",
     "export",
     "commands",
     "experiments",

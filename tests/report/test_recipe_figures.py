@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from masker.report.figures import draw_figure
+from masker.report.recipe_figures import draw_figure
 
 RATES = {"food": {"t: food": 50.0, "t: space": 0.0}, "space": {"t: food": 25.0, "t: space": 12.0}}
 ENTRIES = [{"word": "soup", "score": 2.0}, {"word": "rocket", "score": 1.0}]

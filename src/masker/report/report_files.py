@@ -1,0 +1,89 @@
+"""The files of a report: one page, the data behind it, and its figures as SVG and PNG."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from masker.analysis.report_data import Report
+from masker.errors import ConfigError
+from masker.files import atomic_path, write_json, write_text
+
+if TYPE_CHECKING:
+    from masker.report.figures.canvas import Picture
+
+PAGE, DATA, FIGURES = "report.html", "report.json", "figures"
+#: Import names of what the extra ``masker[report]`` installs.
+_PACKAGES = ("jinja2", "matplotlib", "openTSNE")
+#: Dots per inch of the PNG files.
+RESOLUTION = 160
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """What was written."""
+
+    page: Path
+    figures: list[str]  # names without ending
+
+
+def report_folder(model: str | Path) -> Path:
+    """Where the report of a model goes by default: beside it."""
+    folder = Path(model).expanduser().absolute()
+    return folder.with_name(f"{folder.name}.report")
+
+
+def missing_packages() -> list[str]:
+    """Packages that a report needs and that are not installed."""
+    return [name for name in _PACKAGES if find_spec(name) is None]
+
+
+def require_packages() -> None:
+    """Check before any work that a report can be drawn."""
+    missing = missing_packages()
+    if missing:
+        raise ConfigError(f"a report needs {', '.join(missing)}; install it with pip install 'masker[report]'")
+
+
+def write_report_files(report: Report, folder: Path) -> ReportFiles:
+    """Write page, data and figures; replaces those of an earlier report."""
+    require_packages()
+    import matplotlib
+
+    from masker.report.figures.canvas import STYLE
+    from masker.report.figures.gallery import draw_pictures
+    from masker.report.inline_svg import svg_file, svg_in_page, svg_of
+    from masker.report.model_page import ShownFigure, model_page
+
+    figures = folder / FIGURES
+    figures.mkdir(parents=True, exist_ok=True)
+    shown: dict[str, list[ShownFigure]] = {}
+    with matplotlib.rc_context(STYLE):
+        for section, pictures in draw_pictures(report).items():
+            for picture in pictures:
+                svg = svg_of(picture)
+                write_text(figures / f"{picture.name}.svg", svg_file(svg))
+                _write_png(picture, figures / f"{picture.name}.png")
+                part = ShownFigure(picture.name, picture.title, picture.caption, svg_in_page(svg, picture.name),
+                                   picture.wide)  # fmt: skip
+                shown.setdefault(section, []).append(part)
+    names = [figure.name for part in shown.values() for figure in part]
+    for leftover in figures.iterdir():
+        if leftover.suffix in (".svg", ".png") and leftover.stem not in names:
+            leftover.unlink()
+    write_json(folder / DATA, report.to_json())
+    write_text(folder / PAGE, model_page(report, shown))
+    return ReportFiles(folder / PAGE, names)
+
+
+def _write_png(picture: Picture, path: Path) -> None:
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that the font lacks become boxes
+        picture.canvas.savefig(buffer, format="png", dpi=RESOLUTION, metadata={"Software": None})
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(buffer.getvalue())
