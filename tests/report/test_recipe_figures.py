@@ -45,7 +45,7 @@ def test_a_table_has_no_figure(kind, tmp_path):
 
 
 def test_without_matplotlib_the_way_to_install_it_is_named(tmp_path, monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert draw_figure(outcome("keywords", tmp_path)) is None
     assert not list(tmp_path.iterdir())
     assert [record.message for record in caplog.records] == [

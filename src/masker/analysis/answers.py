@@ -89,7 +89,9 @@ def confusion_of(answered: Answered, classes: Sequence[str], foreign: Mapping[st
     """Answers by true class; only classes that occur among the labels or the answers have a row or column."""
     n_classes = len(classes)
     sets = [(answered.labels, answered.judged)]
-    sets += [(np.full(len(judged.predicted), n_classes + place), judged) for place, judged in enumerate(foreign.values())]
+    sets += [
+        (np.full(len(judged.predicted), n_classes + place), judged) for place, judged in enumerate(foreign.values())
+    ]
     counts = np.zeros((n_classes + len(foreign), n_classes + 1), dtype=np.int64)
     for labels, judged in sets:
         np.add.at(counts, (labels, np.where(judged.rejected, n_classes, judged.predicted)), 1)

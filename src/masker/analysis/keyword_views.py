@@ -37,7 +37,9 @@ def keyword_lists(model: Model, train: Documents | None) -> list[KeywordList]:
         possible = subject.has_attention if scheme.reads_attention else len(train.class_names) > 1
         if possible and name not in [shown.scheme for shown in found]:
             scores = scheme_scores(scheme, evidence)
-            count = min(wanted.count or wanted.per_class * max(1, len(model.classes)), candidate_count(scores, excluded))
+            count = min(
+                wanted.count or wanted.per_class * max(1, len(model.classes)), candidate_count(scores, excluded)
+            )
             chosen = select_keywords(name, scores, count, model.tokenizer, excluded=excluded)
             found.append(_listed(chosen, trained_with=False))
     return sorted(found, key=lambda shown: shown.scheme)

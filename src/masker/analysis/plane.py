@@ -53,7 +53,7 @@ def _principal_components(features: Any, seed: int) -> Points:
         features = np.asarray(features, dtype=np.float64)
         features = features - features.mean(axis=0)
         if features.shape[1] <= DIMENSIONS:
-            return features
+            return np.asarray(features)
     return np.asarray(TruncatedSVD(max(1, size), random_state=seed).fit_transform(features))
 
 

@@ -44,9 +44,7 @@ def risky_texts(
     }
     for name, (documents, others) in foreign.items():
         answers = _ranked(~others.rejected, -others.p_values)
-        found[f"answered although foreign: {name}"] = [
-            _risky(documents, others, row, name, classes) for row in answers
-        ]
+        found[f"answered although foreign: {name}"] = [_risky(documents, others, row, name, classes) for row in answers]
     return {kind: rows for kind, rows in found.items() if rows}
 
 

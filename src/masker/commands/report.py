@@ -11,7 +11,7 @@ from masker.analysis.answers import Answered, describe_answers, held_out_answers
 from masker.analysis.conclusion import conclude
 from masker.analysis.document_map import map_documents
 from masker.analysis.keyword_views import attended_by, keyword_lists, rates_of_keywords
-from masker.analysis.report_data import DocumentMap, KnownDocuments, ModelFacts, Report
+from masker.analysis.report_data import DocumentMap, ModelFacts, Report
 from masker.analysis.risky_texts import risky_texts
 from masker.analysis.score_curves import detection_curve, score_histogram
 from masker.config import DataSettings
@@ -189,7 +189,7 @@ def _classification(model: Model, documents: ReportDocuments, options: ReportOpt
         return shown
     known = describe_answers(answered, model.classes, foreign)
     shown |= {
-        "evaluation": _evaluation(model, answered, foreign, known, options.resamples),
+        "evaluation": _evaluation(model, answered, foreign, test, options.resamples),
         "known": known,
         "detection": {other: detection_curve(answered.judged, judged) for other, judged in foreign.items()},
     }
@@ -215,16 +215,19 @@ def _check_labels(test: Documents, classes: Sequence[str]) -> None:
 
 
 def _evaluation(
-    model: Model, answered: Answered, foreign: Mapping[str, Judgement], known: KnownDocuments, resamples: int
+    model: Model, answered: Answered, foreign: Mapping[str, Judgement], test: Documents | None, resamples: int
 ) -> dict[str, Any]:
+    """As :meth:`masker.model.Model.evaluate` gives it, of answers that are known already."""
     resampling = Resampling(resamples, model.settings.training.seed)
     labels = [model.classes[label] for label in answered.labels]
     detector = model.require_detector("report")
     figures = evaluate_classification(detector, model.classes, answered.judged, labels, foreign, resampling)
     if answered.held_out:
         del figures["confidence"]  # what it was before calibration was not kept
-    origin = provenance(seed=resampling.seed, trained=model.provenance)
-    return {"test": known.name, "documents": known.documents, **figures, "provenance": origin}
+    data = {} if test is None else {"data_sha256": test.fingerprint()}
+    origin = provenance(seed=resampling.seed, **data, trained=model.provenance)
+    name = answered.name if test is None else test.name
+    return {"test": name, "documents": len(labels), **figures, "provenance": origin}
 
 
 def _regression(model: Model, documents: ReportDocuments, options: ReportOptions) -> dict[str, Any]:
@@ -238,7 +241,9 @@ def _regression(model: Model, documents: ReportDocuments, options: ReportOptions
     true = [float(label) for label in test.labels or []]
     figures = evaluate_regression(logits, true, Resampling(options.resamples, model.settings.training.seed))
     values = [[value, round(float(told), 4)] for value, told in zip(true, logits[:, 0], strict=True)]
-    return {"evaluation": {"test": short_name(test.name), "documents": len(test), **figures}, "values": values}
+    origin = provenance(seed=model.settings.training.seed, data_sha256=test.fingerprint(), trained=model.provenance)
+    evaluation = {"test": test.name, "documents": len(test), **figures, "provenance": origin}
+    return {"evaluation": evaluation, "values": values}
 
 
 def _maps(model: Model, documents: ReportDocuments, options: ReportOptions) -> list[DocumentMap]:

@@ -13,7 +13,8 @@ import xml.etree.ElementTree as ElementTree
 
 import matplotlib
 
-from masker.report.figures.canvas import Picture, plain_text
+from masker.report.figures.canvas import Picture
+from masker.report.plain_text import plain_text
 from masker.report.theme import VARIABLES
 
 _SVG = "http://www.w3.org/2000/svg"

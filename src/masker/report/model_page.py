@@ -14,9 +14,9 @@ from markupsafe import Markup
 from masker.analysis.answers import REJECTED
 from masker.analysis.report_data import ClassFigures, KnownDocuments, Report
 from masker.config import Settings
-from masker.report.figures.canvas import plain_text
 from masker.report.figures.class_bars import MOST_CLASSES, weakest_first
 from masker.report.figures.gallery import SECTIONS
+from masker.report.plain_text import plain_text
 from masker.report.theme import style_variables
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -33,7 +33,7 @@ class ShownFigure:
     title: str
     caption: str
     svg: str
-    wide: bool
+    shape: str  # CSS class: wide, tall, small or none
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def model_page(report: Report, figures: dict[str, list[ShownFigure]]) -> str:
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["plain"] = plain_text
+    environment.filters["prose"] = lambda text: plain_text(text).replace(" %", "\u00a0%")
     script = (_TEMPLATES / "hover.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     known = report.known
@@ -85,7 +86,9 @@ def key_figures(report: Report) -> list[KeyFigure]:
     found.append(_percent_figure("calibration error", evaluation["classification"]["ece"]))
     for name, figures in evaluation["ood"].items():
         found.append(_plain_figure(f"AUROC, {name}", figures["auroc"]))
-        found.append(KeyFigure(f"rejected of {name}", f"{100 * figures['rejected']:.1f} %", f"{figures['documents']} texts"))
+        found.append(
+            KeyFigure(f"rejected of {name}", f"{100 * figures['rejected']:.1f} %", f"{figures['documents']} texts")
+        )
     return found
 
 
@@ -110,7 +113,7 @@ def mix_ups(known: KnownDocuments) -> list[dict[str, Any]]:
         return []
     classes = set(confusion.columns) - {REJECTED}
     sizes = {row.name: row.documents for row in known.classes}
-    wrong = [
+    wrong: list[dict[str, Any]] = [
         {"true": confusion.rows[row], "answer": confusion.columns[column], "count": count}
         for row, column, count in confusion.cells
         if confusion.rows[row] in classes and confusion.columns[column] in classes - {confusion.rows[row]}

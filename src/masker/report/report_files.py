@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from masker.analysis.report_data import Report
 from masker.errors import ConfigError
 from masker.files import atomic_path, write_json, write_text
+from masker.modeling.model_folder import MANIFEST
 
 if TYPE_CHECKING:
     from masker.report.figures.canvas import Picture
@@ -32,9 +33,11 @@ class ReportFiles:
 
 
 def report_folder(model: str | Path) -> Path:
-    """Where the report of a model goes by default: beside it."""
-    folder = Path(model).expanduser().absolute()
-    return folder.with_name(f"{folder.name}.report")
+    """Where a report goes by default: beside the folder of a model, or into that of a run."""
+    folder = Path(model).expanduser()
+    if (folder / MANIFEST).is_file():
+        return folder.parent / f"{folder.resolve().name}.report" if folder.name else Path(f"{folder.resolve()}.report")
+    return folder / "report"
 
 
 def missing_packages() -> list[str]:
@@ -68,8 +71,8 @@ def write_report_files(report: Report, folder: Path) -> ReportFiles:
                 svg = svg_of(picture)
                 write_text(figures / f"{picture.name}.svg", svg_file(svg))
                 _write_png(picture, figures / f"{picture.name}.png")
-                part = ShownFigure(picture.name, picture.title, picture.caption, svg_in_page(svg, picture.name),
-                                   picture.wide)  # fmt: skip
+                inline = svg_in_page(svg, picture.name)
+                part = ShownFigure(picture.name, picture.title, picture.caption, inline, picture.shape)
                 shown.setdefault(section, []).append(part)
     names = [figure.name for part in shown.values() for figure in part]
     for leftover in figures.iterdir():

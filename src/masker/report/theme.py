@@ -33,20 +33,20 @@ ROLES: dict[str, Role] = {
     "set6": Role("#4a5a8a", "#97a8e0"),
     "set7": Role("#8a8f96", "#7d858f"),
     # Levels of a matrix, and what is written on the strong ones.
-    "level1": Role("#e9f1f8", "#1d2b38"),
-    "level2": Role("#d3e4f2", "#213a50"),
-    "level3": Role("#b3d1e9", "#254a68"),
-    "level4": Role("#8bb9dd", "#2a5c83"),
-    "level5": Role("#5f9ccd", "#33719f"),
-    "level6": Role("#3b7fba", "#4189be"),
-    "level7": Role("#2263a2", "#5ca3d8"),
-    "level8": Role("#134a85", "#82bfee"),
-    "level9": Role("#093262", "#b4dcff"),
+    "level1": Role("#dbe9f5", "#21384c"),
+    "level2": Role("#c4dbee", "#244560"),
+    "level3": Role("#a8cae6", "#274f6d"),
+    "level4": Role("#88b6db", "#2a597e"),
+    "level5": Role("#68a3d2", "#2e648f"),
+    "level6": Role("#3577b1", "#4a8fc4"),
+    "level7": Role("#22609c", "#66a9da"),
+    "level8": Role("#134a85", "#8cc5f0"),
+    "level9": Role("#093262", "#bce0ff"),
     "on_strong": Role("#fffffe", "#0d1013"),
 }
 LEVELS = 9
 #: Levels from which on writing is in ``on_strong``.
-STRONG = 5
+STRONG = 6
 SETS = 8
 
 LIGHT = {name: role.light for name, role in ROLES.items()}

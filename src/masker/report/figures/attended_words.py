@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from masker.analysis.report_data import Report
-from masker.report.figures.canvas import Picture, short_label
+from masker.report.figures.canvas import Picture
 from masker.report.figures.word_bars import draw_word_bars
+from masker.report.plain_text import short_label
 
 
 def draw_attended_words(report: Report) -> Picture | None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import unicodedata
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import FuncFormatter
 
 from masker.report.theme import LIGHT
 
 #: Inches. Two fit beside each other on a screen; on a phone writing keeps four fifths of its size.
 WIDTH = 4.4
+TALL = 5.0
 FONT = 9.0
 SMALL = 8.0
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
@@ -53,9 +54,6 @@ STYLE: dict[str, Any] = {
     "lines.linewidth": 1.6,
 }
 
-#: Writing direction overrides would garble what stands beside them.
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
-
 
 @dataclass(frozen=True)
 class Picture:
@@ -77,36 +75,36 @@ class Picture:
     tips: dict[str, list[str]] = field(default_factory=dict)
     wide: bool = False
 
+    @property
+    def shape(self) -> str:
+        """``wide``; ``tall`` if two figures of the usual height fit beside it; ``small``; or nothing."""
+        width, height = self.canvas.get_size_inches()
+        if self.wide:
+            return "wide"
+        return "small" if width < 0.9 * WIDTH else "tall" if height > TALL else ""
+
 
 def new_canvas(height: float, width: float = WIDTH) -> Canvas:
     """A figure whose parts are laid out so that they do not overlap."""
     return Canvas(figsize=(width, height), layout="constrained")
 
 
-def plain_text(text: str) -> str:
-    """Text without line breaks, control characters and direction overrides, which no figure or page can show."""
-    kept = (
-        character if unicodedata.category(character) not in ("Cc", "Cs", "Co", "Cn") else " "
-        for character in text
-        if character not in _OVERRIDES
-    )
-    return " ".join("".join(kept).split())
-
-
-def short_label(text: str, most: int = 24) -> str:
-    """A label that fits; the middle of a long one is left out, as beginnings and ends tell labels apart."""
-    text = plain_text(text)
-    if len(text) <= most:
-        return text
-    head = (most - 1) * 2 // 3
-    return f"{text[:head]}…{text[head + 1 - most :]}"
+def text_width(texts: Sequence[str], size: float) -> float:
+    """The width of the widest of some texts, in inches."""
+    page = Canvas()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that the font lacks have some width, too
+        widths = [page.text(0, 0, text, fontsize=size).get_window_extent().width for text in texts]
+    return float(max(widths, default=0.0) / page.dpi)
 
 
 def percent_axis(axis: Any) -> None:
     """Shares between 0 and 1 in percent; the name of the axis says so."""
-    axis.set_major_formatter(PercentFormatter(1.0, decimals=None, symbol=""))
+    axis.set_major_formatter(FuncFormatter(lambda share, place: f"{100 * share:.3g}"))
 
 
-def legend_above(canvas: Canvas, handles: Sequence[Any], *, columns: int = 2) -> None:
-    """A legend over the axes, where it hides nothing."""
+def legend_above(canvas: Canvas, handles: Sequence[Any]) -> None:
+    """A legend over the axes, where it hides nothing; in two columns if they fit."""
+    wide = 2 * (text_width([handle.get_label() for handle in handles], SMALL) + 0.55) > canvas.get_figwidth()
+    columns = 1 if wide else 2
     canvas.legend(handles=list(handles), loc="outside upper left", ncols=columns, handlelength=2.2, columnspacing=1.2)

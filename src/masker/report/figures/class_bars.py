@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from masker.analysis.report_data import ClassFigures, Report
-from masker.report.figures.canvas import Picture, legend_above, new_canvas, percent_axis, plain_text, short_label
+from masker.report.figures.canvas import Picture, legend_above, new_canvas, percent_axis
+from masker.report.plain_text import plain_text, short_label
 from masker.report.theme import set_colour
 
 #: Classes in the figure; a table holds all of them.

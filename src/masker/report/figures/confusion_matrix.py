@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from masker.analysis.report_data import Report
-from masker.report.figures.canvas import WIDTH, Picture, plain_text
+from masker.report.figures.canvas import WIDTH, Picture
 from masker.report.figures.matrix import Matrix, draw_matrix
+from masker.report.plain_text import plain_text
 
 
 def draw_confusion_matrix(report: Report) -> Picture | None:
@@ -35,8 +36,8 @@ def draw_confusion_matrix(report: Report) -> Picture | None:
         for row, column in squares
     ]
     caption = (
-        "Each row is a true class and its squares add up to its documents; darker is a larger share of the row. The "
-        "last column holds what was rejected."
+        "Each row is a true class and its squares add up to its documents; a stronger colour is a larger share of the "
+        "row. The last column holds what was rejected."
     )
     if report.detection:
         caption += " The last rows are foreign texts: there only the last column is right."

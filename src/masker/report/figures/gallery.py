@@ -25,10 +25,10 @@ Draw = Callable[[Report], Picture | None]
 SECTIONS: dict[str, tuple[Draw, ...]] = {
     "Are its answers right?": (
         draw_class_bars,
-        draw_confusion_matrix,
         draw_reliability_diagram,
         draw_risk_curve,
         draw_value_scatter,
+        draw_confusion_matrix,
     ),
     "Does it notice foreign text?": (draw_score_histogram, draw_roc_curves),
     "What does it look at?": (draw_keyword_lists, draw_attended_words, draw_keyword_heat_map),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from masker.analysis.report_data import Report
-from masker.report.figures.canvas import WIDTH, Picture, plain_text
+from masker.report.figures.canvas import WIDTH, Picture
 from masker.report.figures.matrix import Matrix, draw_matrix
+from masker.report.plain_text import plain_text
 
 
 def draw_keyword_heat_map(report: Report) -> Picture | None:
@@ -35,9 +36,9 @@ def draw_keyword_heat_map(report: Report) -> Picture | None:
         for row, column in squares
     ]
     caption = (
-        f"Share of the tokens of a class (row) that are among the ten keywords of a class (column), in %, by "
-        f"{report.keyword_rates.scheme}, without stop words; the darkest is {highest:.1f} %. Keywords that are frequent "
-        "outside their own class mislead a classifier that relies on them."
+        "Share of the tokens of a class (row) that are among the ten keywords of a class (column), in %, by "
+        f"{report.keyword_rates.scheme}, without stop words; the strongest colour is {highest:.1f} %. Keywords that "
+        "are frequent outside their own class mislead a classifier that relies on them."
     )
     wide = canvas.get_figwidth() > WIDTH
     return Picture("keyword-heat-map", "Where keywords occur", caption, canvas, {"keyword-squares": tips}, wide)

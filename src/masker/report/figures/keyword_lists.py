@@ -15,5 +15,7 @@ def draw_keyword_lists(report: Report) -> Picture | None:
     canvas = draw_word_bars(lists, "score")
     used = next((shown for shown in report.keywords if shown.trained_with), None)
     caption = "The tokens that each scheme ranks first: attention by Eq. 2, frequency by Eq. 1 of the paper. "
-    caption += "It was trained without keywords." if used is None else f"It was trained with {used.total} by {used.scheme}."
+    caption += (
+        "It was trained without keywords." if used is None else f"It was trained with {used.total} by {used.scheme}."
+    )
     return Picture("keywords", "Keywords", caption, canvas)

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from masker.analysis.report_data import Report
 from masker.report.figures.canvas import DASHES, Picture, legend_above, new_canvas
+from masker.report.plain_text import plain_text
 from masker.report.theme import set_colour
 
 #: The paper's terms, and what they mean.
@@ -36,7 +37,7 @@ def draw_loss_curves(report: Report) -> Picture | None:
         for place, stage in enumerate(order):
             _draw_stage(axes, [curve for curve in stages[stage] if term in curve], term, place)
         axes.set_title(TERMS[term])
-        axes.set_ylabel("loss (nats)")
+        axes.set_ylabel("nats" if report.model.classes or term != "L_CE" else "squared error")
         axes.set_ylim(bottom=0)
         axes.yaxis.get_major_locator().set_params(nbins=4)
     axes.set_xlabel("training step")
@@ -45,13 +46,19 @@ def draw_loss_curves(report: Report) -> Picture | None:
         Line2D([], [], color=set_colour(place), linestyle=DASHES[place], label=_stage_label(stage, len(stages[stage])))
         for place, stage in enumerate(order)
     ]
-    legend_above(canvas, handles, columns=1)
-    caption = "Means over the documents of a step, before they are weighted and added. Curves should fall and level off."
+    legend_above(canvas, handles)
+    caption = "Means over the documents of a step."
+    if len(terms) > 1:
+        weights = report.settings["loss"]
+        caption += (
+            f" Their weighted sum is trained: L_CE + {weights['lambda_mkr']:g} L_MKR + {weights['lambda_mer']:g} L_MER."
+        )
     return Picture("losses", "Losses during training", caption, canvas)
 
 
 def _stage_label(stage: str, networks: int) -> str:
-    return stage if networks == 1 else f"{stage}: mean of {networks} cross-fitted networks"
+    name = plain_text(stage)
+    return name if networks == 1 else f"{name}: mean of {networks} cross-fitted networks"
 
 
 def _draw_stage(axes: Any, curves: list[dict[str, Any]], term: str, place: int) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from masker.analysis.report_data import DocumentMap, MapPoint, Report
-from masker.report.figures.canvas import MARKERS, Picture, legend_above, new_canvas, plain_text, short_label
+from masker.report.figures.canvas import MARKERS, Picture, legend_above, new_canvas
+from masker.report.plain_text import plain_text, short_label
 from masker.report.theme import set_colour
 
 
@@ -22,12 +23,12 @@ def _draw_map(shown: DocumentMap) -> Picture:
     name = "map-" + shown.title.replace(" ", "-")
     handles = dots_on(axes, {group: [(one.x, one.y) for one in points] for group, points in groups.items()}, name)
     tips = {f"{name}-{place}": [_tip(point) for point in points] for place, points in enumerate(groups.values())}
-    legend_above(canvas, handles, columns=2)
+    legend_above(canvas, handles)
     caption = "Documents that the network sees as similar lie close together (t-SNE); other distances mean nothing."
     if shown.silhouette is not None:
         caption += (
-            f" Silhouette of the groups before projection: {shown.silhouette:.2f} (near 1 they are separated, near 0 they "
-            "overlap)."
+            f" Silhouette of the groups before projection: {shown.silhouette:.2f} (near 1 they are separated, near 0 "
+            "they overlap)."
         )
     return Picture(name, f"Map of documents: {shown.title}", caption, canvas, tips)
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure as Canvas
 
-from masker.report.figures.canvas import SMALL, short_label
+from masker.report.figures.canvas import SMALL, text_width
+from masker.report.plain_text import short_label
 from masker.report.theme import LIGHT, ink_on, level_colour
 
 #: Rows up to which a square has this side, in inches.
@@ -42,13 +43,12 @@ def draw_matrix(matrix: Matrix) -> tuple[Canvas, list[list[int]]]:
     n_rows, n_columns = matrix.shares.shape
     side = square_side(max(n_rows, n_columns))
     font = min(SMALL, side * 72 * 0.62)
-    letter = font / 72 * 0.62  # inches, of a wide typeface
     row_names = [short_label(name, 26) for name in matrix.rows]
     column_names = [short_label(name, 26) for name in matrix.columns]
-    left = 0.34 + letter * max(map(len, row_names))
-    top = 0.36 + letter * max(map(len, column_names))
-    width, height = left + n_columns * side + 0.15, top + n_rows * side + 0.1
-    width = max(width, left + 1.6)
+    titles = f"rows: {matrix.row_title}", f"columns: {matrix.column_title}"
+    left = 0.12 + max(text_width(row_names, font), text_width(titles, SMALL))
+    top = 0.12 + max(text_width(column_names, font), 0.3)
+    width, height = left + n_columns * side + 0.1, top + n_rows * side + 0.1
     canvas = Canvas(figsize=(width, height))
     axes = canvas.add_axes(
         (left / width, 0.1 / height, n_columns * side / width, n_rows * side / height), frameon=False
@@ -74,7 +74,5 @@ def draw_matrix(matrix: Matrix) -> tuple[Canvas, list[list[int]]]:
     axes.grid(visible=True, which="minor", color=LIGHT["grid"], linewidth=0.5)
     axes.tick_params(which="both", length=0, pad=2)
     axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.set_xlabel(matrix.column_title, labelpad=4)
-    axes.set_ylabel(matrix.row_title, labelpad=4)
+    canvas.text(0.05 / width, 1 - 0.05 / height, "\n".join(titles), va="top", fontsize=SMALL, color=LIGHT["muted"])
     return canvas, filled

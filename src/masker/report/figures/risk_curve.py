@@ -34,6 +34,6 @@ def draw_risk_curve(report: Report) -> Picture | None:
         axes.set_ylim(top=0.02)
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
-    legend_above(canvas, [*handles, line], columns=1)
+    legend_above(canvas, [*handles, line])
     caption = "Read from right to left: how the share of wrong answers falls if more texts are left to a person."
     return Picture("risk-coverage", "Errors left when doubtful texts are not answered", caption, canvas)

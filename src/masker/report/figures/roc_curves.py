@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from masker.analysis.report_data import Report
-from masker.report.figures.canvas import DASHES, MARKERS, Picture, legend_above, new_canvas, percent_axis, short_label
+from masker.report.figures.canvas import DASHES, MARKERS, Picture, legend_above, new_canvas, percent_axis
+from masker.report.plain_text import short_label
 from masker.report.theme import LIGHT, set_colour
 
 
@@ -30,6 +31,6 @@ def draw_roc_curves(report: Report) -> Picture | None:
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
-    legend_above(canvas, handles, columns=1)
+    legend_above(canvas, handles)
     caption = "Every possible threshold; the mark is the one in use. The dotted line is chance."
     return Picture("roc", "Foreign texts found, against false alarms", caption, canvas)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from masker.analysis.report_data import Report
-from masker.report.figures.canvas import DASHES, SMALL, Picture, legend_above, new_canvas, percent_axis, short_label
+from masker.report.figures.canvas import DASHES, SMALL, Picture, legend_above, new_canvas, percent_axis
+from masker.report.plain_text import short_label
 from masker.report.theme import LIGHT, set_colour
 
 
@@ -18,7 +20,8 @@ def draw_score_histogram(report: Report) -> Picture | None:
         return None
     canvas = new_canvas(3.1)
     axes = canvas.subplots()
-    edges, handles = np.array(shown.edges), []
+    edges = np.array(shown.edges)
+    handles: list[Any] = []
     for place, (name, counts) in enumerate(shown.counts.items()):
         shares = np.array(counts) / max(1, sum(counts))
         label = f"{short_label(name)} ({sum(counts)})"
@@ -38,7 +41,7 @@ def draw_score_histogram(report: Report) -> Picture | None:
     axes.set_ylim(bottom=0)
     axes.tick_params(labelsize=SMALL)
     percent_axis(axes.yaxis)
-    legend_above(canvas, handles, columns=1 if len(handles) < 4 else 2)
+    legend_above(canvas, handles)
     caption = "How foreign each document looks. The further apart the sets, the better they can be told apart."
     if shown.by_class:
         caption += " Some classes have a threshold of their own; the line is that of the others."

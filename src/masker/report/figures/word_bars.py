@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from masker.report.figures.canvas import SMALL, WIDTH, new_canvas, short_label
+from masker.report.figures.canvas import SMALL, WIDTH, new_canvas
+from masker.report.plain_text import short_label
 from masker.report.theme import set_colour
 
 

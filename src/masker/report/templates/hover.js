@@ -17,7 +17,4 @@ function show(event) {
 document.addEventListener("pointerover", show);
 document.addEventListener("pointerdown", show);
 document.addEventListener("scroll", hide, true);
-window.addEventListener("beforeprint", () => {
-  hide();
-  for (const part of document.querySelectorAll("details")) { part.open = true; }
-});
+window.addEventListener("beforeprint", hide);
