@@ -81,13 +81,14 @@ def made_report(classes: Sequence[str], *, documents: int = 300, foreign: Sequen
         for name in ("made-up test", *foreign)
         for place in range(60)
     ]
+    curves = {name: detection_curve(answered.judged, judged) for name, judged in others.items()}
     return Report(
         facts,
-        conclude(facts, evaluation, known),
+        conclude(facts, evaluation, known, curves),
         evaluation,
         known,
         score_histogram({answered.name: answered.judged.scores} | {k: v.scores for k, v in others.items()}, rule),
-        {name: detection_curve(answered.judged, judged) for name, judged in others.items()},
+        curves,
         losses=_losses(draw),
         keywords=[KeywordList("attention", True, 70, words), KeywordList("frequency", False, 70, words[::-1])],
         keyword_rates=KeywordRates("attention", {name: ["one", "two"] for name in classes}, rates),

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from masker.analysis.answers import REJECTED
-from masker.analysis.report_data import ClassFigures, Figure, KnownDocuments, ModelFacts
+from masker.analysis.report_data import ClassFigures, DetectionCurve, Figure, KnownDocuments, ModelFacts
 
 #: With fewer documents a figure is a first impression.
 FEW = 100
-#: Classes with fewer documents are not singled out.
-FEW_IN_CLASS = 5
+#: Probability of singling out a class that is no weaker than the others.
+CHANCE = 0.05
 #: Lowest plausible AUROC (the lower end of its interval) -> what it says.
 SEPARATION = ((0.95, "very well"), (0.85, "well"), (0.75, "fairly"), (0.6, "weakly"))
 #: A calibration error up to here is small, and up to there moderate.
 SMALL_ERROR, MODERATE_ERROR = 0.03, 0.08
+#: What is proposed where it catches this much more.
+MORE_ALARMS, MUCH = 0.1, 0.1
 #: A mix-up is named if it happens at least this often.
 FREQUENT = 3
 
 
-def conclude(model: ModelFacts, evaluation: dict[str, Any] | None, known: KnownDocuments | None) -> list[str]:
+def conclude(
+    model: ModelFacts,
+    evaluation: dict[str, Any] | None,
+    known: KnownDocuments | None = None,
+    detection: Mapping[str, DetectionCurve] | None = None,
+) -> list[str]:
     """A few sentences for somebody who looks at nothing else."""
     if evaluation is None:
         return ["No labelled documents were given, and the model kept none: measure it with --test FILE."]
@@ -33,7 +41,7 @@ def conclude(model: ModelFacts, evaluation: dict[str, Any] | None, known: KnownD
         *_mix_up(known),
         _confidence(evaluation, known),
         *_false_alarms(model, evaluation, known),
-        *_foreign(evaluation),
+        *_foreign(evaluation, detection or {}),
         *_hedge(evaluation, known),
     ]
 
@@ -51,9 +59,10 @@ def _regression(evaluation: dict[str, Any]) -> list[str]:
 def _answers(known: KnownDocuments) -> list[str]:
     accuracy = known.right
     if known.held_out:
-        where = f"Of the {known.documents} held-out documents kept with the model,"
-        judge = "networks that had not been trained on them" if known.separate else "the model"
-        first = f"{where} {judge} put {share(accuracy)} into the right class."
+        first = (
+            f"Of {known.documents} held-out documents, each judged by a network that was not trained on it, "
+            f"{share(accuracy)} were put into the right class."
+        )
         if not known.separate:
             first += " They also helped to choose the model, so expect slightly less on new text."
     else:
@@ -65,9 +74,7 @@ def _answers(known: KnownDocuments) -> list[str]:
 
 
 def _weak_classes(known: KnownDocuments) -> list[str]:
-    total = known.right["value"]
-    weak = [row for row in known.classes if row.documents >= FEW_IN_CLASS and row.right["high"] < total]
-    weak = sorted(weak, key=lambda row: row.right["value"])
+    weak = sorted((row for row in known.classes if _is_weak(row, known)), key=lambda row: row.right["value"])
     if not weak:
         return []
     named = _listing([_hits(row) for row in weak[:3]])
@@ -75,8 +82,20 @@ def _weak_classes(known: KnownDocuments) -> list[str]:
     return [f"Clearly weaker than the rest: {named}{more}."]
 
 
+def _is_weak(row: ClassFigures, known: KnownDocuments) -> bool:
+    """Whether chance does not explain it, given how many classes are looked at (Bonferroni)."""
+    from scipy.stats import binomtest
+
+    found = binomtest(_right(row), row.documents, known.right["value"], alternative="less")
+    return bool(found.pvalue < CHANCE / len(known.classes))
+
+
+def _right(row: ClassFigures) -> int:
+    return round(row.documents * row.right["value"])
+
+
 def _hits(row: ClassFigures) -> str:
-    return f"“{row.name}” ({round(row.documents * row.right['value'])} of {row.documents} right)"
+    return f"“{row.name}” ({_right(row)} of {row.documents} right)"
 
 
 def _mix_up(known: KnownDocuments) -> list[str]:
@@ -101,7 +120,9 @@ def _confidence(evaluation: dict[str, Any], known: KnownDocuments) -> str:
         return f"Do not take its confidence at face value: it is off by {points}{advice}."
     if error["high"] <= SMALL_ERROR:
         return f"Its confidence can be taken at its word: it is off by {points}."
-    return f"Its confidence is a fair guide: it is off by {points}."
+    if error["value"] <= MODERATE_ERROR:
+        return f"Its confidence is a fair guide: it is off by {points}."
+    return f"How far its confidence can be trusted is not clear from so few texts: it is off by {points}."
 
 
 def _false_alarms(model: ModelFacts, evaluation: dict[str, Any], known: KnownDocuments) -> list[str]:
@@ -118,15 +139,27 @@ def _false_alarms(model: ModelFacts, evaluation: dict[str, Any], known: KnownDoc
     return [f"{seen}, which fits."]
 
 
-def _foreign(evaluation: dict[str, Any]) -> list[str]:
+def _foreign(evaluation: dict[str, Any], detection: Mapping[str, DetectionCurve]) -> list[str]:
     if not evaluation["ood"]:
         return ["Nothing here shows how much foreign text it notices: give examples with --ood FILE."]
     return [
         f"Of {figures['documents']} foreign texts of {name} it rejects {100 * figures['rejected']:.0f} %; its score "
         f"tells them apart {_separation(figures['auroc'])} (AUROC {figures['auroc']['value']:.2f}, 95 % interval "
-        f"{figures['auroc']['low']:.2f} to {figures['auroc']['high']:.2f})."
+        f"{figures['auroc']['low']:.2f} to {figures['auroc']['high']:.2f}).{_remedy(detection.get(name))}"
         for name, figures in evaluation["ood"].items()
     ]
+
+
+def _remedy(curve: DetectionCurve | None) -> str:
+    """What a higher rate of false alarms would buy, if that is much."""
+    if curve is None or curve.point[0] >= MORE_ALARMS:
+        return ""
+    caught = max(
+        true for false, true in zip(curve.false_positives, curve.true_positives, strict=True) if false <= MORE_ALARMS
+    )
+    if caught < curve.point[1] + MUCH:
+        return ""
+    return f" With {100 * MORE_ALARMS:.0f} % false alarms it would reject {100 * caught:.0f} % (--false-alarm-rate)."
 
 
 def _separation(auroc: Figure) -> str:

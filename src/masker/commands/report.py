@@ -131,7 +131,7 @@ def report_on(model: Model, documents: ReportDocuments, options: ReportOptions |
     read = next(iter(documents.target.items()), None) or _first_of(test=documents.test, training=documents.train)
     return Report(
         facts,
-        conclude(facts, shown["evaluation"], shown.get("known")),
+        conclude(facts, shown["evaluation"], shown.get("known"), shown.get("detection")),
         **shown,
         losses=model.losses,
         keywords=keyword_lists(model, documents.train),

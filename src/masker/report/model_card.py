@@ -16,6 +16,8 @@ CARD = "README.md"
 MARK = "<!-- Written by masker, which replaces this file unless this line is removed. -->"
 #: Classes that are listed.
 MOST_LABELS = 200
+#: Titles of the figures beside accuracy.
+OTHER_FIGURES = {"macro_f1": "macro F1", "ece": "calibration error"}
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
@@ -115,10 +117,9 @@ def _figures(report: Report) -> list[str]:
         measured = f"{evaluation['documents']} texts of {markdown_text(evaluation['test'])}"
     else:
         assert known is not None
-        figures = {
-            "accuracy": known.right,
-            **{k: v for k, v in evaluation["classification"].items() if k != "accuracy"},
-        }
+        others = {title: evaluation["classification"][name] for name, title in OTHER_FIGURES.items()}
+        # Where every answer is right, no resample differs; that is no narrow interval.
+        figures = {"accuracy": known.right, **{title: one for title, one in others.items() if one["low"] < one["high"]}}
         if not known.held_out:
             figures["false alarms"] = evaluation["false_alarms"]["realised"]
         for name, found in evaluation["ood"].items():
@@ -126,7 +127,7 @@ def _figures(report: Report) -> list[str]:
         rows = [[name, *_three(figure)] for name, figure in figures.items()]
         measured = f"{known.documents} texts of {markdown_text(known.name)}"
         if known.held_out:
-            measured = f"{known.documents} held-out documents, judged by networks that were not trained on them"
+            measured = f"{known.documents} held-out documents, each judged by a network that was not trained on it"
             if not known.separate:
                 measured = f"{known.documents} held-out documents, which also helped to choose the model"
     table = markdown_table(["figure", "value", "95 % interval"], rows)

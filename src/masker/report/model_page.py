@@ -16,6 +16,7 @@ from masker.analysis.report_data import ClassFigures, KnownDocuments, Report
 from masker.config import Settings
 from masker.report.figures.class_bars import MOST_CLASSES, weakest_first
 from masker.report.figures.gallery import SECTIONS
+from masker.report.model_card import OTHER_FIGURES
 from masker.report.plain_text import plain_text
 from masker.report.theme import style_variables
 
@@ -80,10 +81,12 @@ def key_figures(report: Report) -> list[KeyFigure]:
     if "regression" in evaluation:
         return [_plain_figure(name, figure) for name, figure in evaluation["regression"].items()]
     found = [] if report.known is None else [_percent_figure("right class", report.known.right)]
-    found.append(_percent_figure("macro F1", evaluation["classification"]["macro_f1"]))
     if report.known is not None and not report.known.held_out:
         found.append(_percent_figure("false alarms", evaluation["false_alarms"]["realised"]))
-    found.append(_percent_figure("calibration error", evaluation["classification"]["ece"]))
+    for name, title in OTHER_FIGURES.items():
+        figure = evaluation["classification"][name]
+        # Where every answer is right, no resample differs; that is no narrow interval.
+        found += [_percent_figure(title, figure)] if figure["low"] < figure["high"] else []
     for name, figures in evaluation["ood"].items():
         found.append(_plain_figure(f"AUROC, {name}", figures["auroc"]))
         found.append(

@@ -14,7 +14,7 @@ from masker.report.plain_text import short_label
 from masker.report.theme import LIGHT, ink_on, level_colour
 
 #: Rows up to which a square has this side, in inches.
-_SIDES = ((3, 0.62), (6, 0.46), (12, 0.32), (24, 0.24), (40, 0.19), (80, 0.145))
+_SIDES = ((3, 0.62), (6, 0.46), (12, 0.32), (24, 0.24), (40, 0.19), (80, 0.13))
 _SMALLEST_SIDE = 0.12
 #: Squares of at least this side have a number in them.
 _NUMBERED = 0.22
@@ -42,7 +42,7 @@ def draw_matrix(matrix: Matrix) -> tuple[Canvas, list[list[int]]]:
     """The figure, and the row and column of each square that is drawn, in the order of its marks."""
     n_rows, n_columns = matrix.shares.shape
     side = square_side(max(n_rows, n_columns))
-    font = min(SMALL, side * 72 * 0.62)
+    font = min(SMALL, side * 72 * 0.7)
     row_names = [short_label(name, 26) for name in matrix.rows]
     column_names = [short_label(name, 26) for name in matrix.columns]
     titles = f"rows: {matrix.row_title}", f"columns: {matrix.column_title}"
