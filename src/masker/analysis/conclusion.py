@@ -132,11 +132,15 @@ def _false_alarms(model: ModelFacts, evaluation: dict[str, Any], known: KnownDoc
     sure = " on average" if model.confidence is None else f" with {100 * model.confidence:.6g} % confidence"
     if known.held_out:
         return [f"It is set to reject {promise} of texts that belong to a class{sure}."]
-    realised = evaluation["false_alarms"]["realised"]
-    seen = f"It rejects {share(realised)} of the texts that belong to a class; {promise} was promised{sure}"
-    if realised["low"] > model.promised:
-        return [f"{seen}. That is more: these texts differ from those it was calibrated on (masker calibrate helps)."]
-    return [f"{seen}, which fits."]
+    alarms = evaluation["false_alarms"]
+    seen = f"It rejects {share(alarms['realised'])} of the texts that belong to a class; {promise} was promised{sure}"
+    low, high = alarms["rate_interval"]
+    if alarms["realised"]["low"] <= model.promised:
+        return [f"{seen}, which fits."]
+    if model.confidence is None and alarms["realised"]["low"] <= high:
+        within = f"a single model's rate may lie between {100 * low:.1f} and {100 * high:.1f} %"
+        return [f"{seen}. With {alarms['held_out']} held-out documents {within}, so that is no surprise."]
+    return [f"{seen}. That is more: these texts differ from those it was calibrated on (masker calibrate helps)."]
 
 
 def _foreign(evaluation: dict[str, Any], detection: Mapping[str, DetectionCurve]) -> list[str]:

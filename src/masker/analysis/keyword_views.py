@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from masker.analysis.paper_figures import Subject, attended_words, class_keyword_rates
 from masker.analysis.report_data import AttendedWords, KeywordList, KeywordRates
 from masker.documents import Documents, subsample
+from masker.inference.onnx_backend import OnnxBackend
 from masker.keywords import KeywordSet
 from masker.keywords.choice import candidate_count, excluded_tokens, select_keywords
 from masker.keywords.scheme import scheme_scores
@@ -21,11 +21,18 @@ LISTED = 15
 READ_DOCUMENTS = 1000
 
 
+def has_tokens(model: Model) -> bool:
+    """Whether its tokens and attention can be read: an exported graph has no attention, and may run without torch."""
+    return not isinstance(model.backend, OnnxBackend)
+
+
 def keyword_lists(model: Model, train: Documents | None) -> list[KeywordList]:
     """The keywords that the model was trained with, and those of the paper's other scheme if its data is given."""
     found = [] if model.keywords is None else [_listed(model.keywords, trained_with=True)]
-    if train is None:
+    if train is None or not has_tokens(model):
         return found
+    from masker.analysis.paper_figures import Subject
+
     subject = Subject(model, subsample(train, READ_DOCUMENTS, model.settings.training.seed), {})
     wanted = model.settings.keywords
     excluded = excluded_tokens(
@@ -54,8 +61,10 @@ def _listed(keywords: KeywordSet, *, trained_with: bool) -> KeywordList:
 def rates_of_keywords(model: Model, source: Documents, targets: Mapping[str, Documents]) -> KeywordRates | None:
     """How often the keywords of each class of ``source`` occur in each class of the target sets."""
     labelled = {name: documents for name, documents in targets.items() if documents.class_names}
-    if not labelled or len(source.class_names) < 2:
+    if not labelled or len(source.class_names) < 2 or not has_tokens(model):
         return None
+    from masker.analysis.paper_figures import Subject, class_keyword_rates
+
     seed = model.settings.training.seed
     sample = subsample(source, READ_DOCUMENTS, seed)
     subject = Subject(model, sample, {name: subsample(one, READ_DOCUMENTS, seed) for name, one in labelled.items()})
@@ -72,6 +81,10 @@ def attended_by(models: Mapping[str, Model], documents: Documents, title: str) -
     """The words of the documents that each model attends to most; models without attention are left out."""
     found = []
     for name, model in models.items():
+        if not has_tokens(model):
+            continue
+        from masker.analysis.paper_figures import Subject, attended_words
+
         sample = subsample(documents, READ_DOCUMENTS, model.settings.training.seed)
         subject = Subject(model, sample, {title: sample})
         if subject.has_attention:

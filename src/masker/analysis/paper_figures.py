@@ -137,7 +137,7 @@ def attended_words(
         found[name] = {
             kind: [
                 {"word": token_word(tokenizer, token), "score": round(float(scores[token]), 4)}
-                for token in top_tokens(scores, count, excluded)
+                for token in top_tokens(scores, min(count, candidate_count(scores, excluded)), excluded)
             ]
             for kind, scores in (("sum", total), ("mean", mean))
         }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.errors import ConfigError
+from masker.extras import require
 
 Points = npt.NDArray[np.float64]
 
@@ -19,19 +19,16 @@ PERPLEXITY = 30.0
 def place_in_plane(features: Any, *, perplexity: float = PERPLEXITY, seed: int = 0) -> Points:
     """(N, 2) places of (N, H) features, dense or sparse: neighbours stay neighbours, distances mean nothing else.
 
-    Fewer than four documents are too few for t-SNE; their first two principal components are returned.
+    Fewer than four documents have no neighbours to tell apart; they are put in a row.
 
     Raises:
-        ConfigError: When openTSNE is not installed.
+        MissingPackageError: When openTSNE is not installed.
     """
-    try:
-        from openTSNE import TSNE
-    except ImportError:
-        raise ConfigError("t-SNE needs openTSNE; install it with pip install 'masker[report]'") from None
-
+    TSNE = require("t-SNE", "openTSNE").TSNE  # noqa: N806 - its name
+    count = features.shape[0]
+    if count < 4:
+        return np.column_stack([np.arange(count, dtype=np.float64), np.zeros(count)])
     reduced = _principal_components(features, seed)
-    if len(reduced) < 4:
-        return np.pad(reduced, ((0, 0), (0, 2)))[:, :2]
     fitting = min(perplexity, (len(reduced) - 1) / 3)
     # The method for few points; openTSNE's interpolation pays off from about ten thousand.
     tsne = TSNE(

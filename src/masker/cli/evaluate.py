@@ -44,7 +44,6 @@ def evaluate_command(
     from masker.errors import ConfigError
     from masker.model import Model
     from masker.report.console import print_evaluation
-    from masker.report.report_console import evaluate_with_report
 
     if ood_where and not ood:
         raise ConfigError("--ood-where filters out-of-distribution texts; give them with --ood FILE")
@@ -53,6 +52,8 @@ def evaluate_command(
     opened = Model.open(model, **options)  # backend, device, score and the promise are left
     sources = EvaluationSources(test, ood, parse_where(ood_where))
     if with_report:
+        from masker.report.report_console import evaluate_with_report
+
         report = evaluate_with_report(opened, model, sources, settings, resamples)
     else:
         report = evaluate(opened, sources, settings, resamples=resamples)

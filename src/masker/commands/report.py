@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +21,14 @@ from masker.detection.evaluation import Resampling, evaluate_classification, eva
 from masker.documents import Documents, read_documents
 from masker.documents.sources import short_name
 from masker.documents.texts import texts_of
-from masker.errors import ConfigError, DataError
+from masker.errors import ConfigError, DataError, ModelError
 from masker.labels import class_indices
 from masker.model import Model
 from masker.modeling.model_folder import MANIFEST
 from masker.progress import progress_bar
 from masker.provenance import provenance
+
+_log = logging.getLogger("masker")
 
 
 @dataclass(frozen=True)
@@ -256,4 +259,8 @@ def _maps(model: Model, documents: ReportDocuments, options: ReportOptions) -> l
         wanted.append(("source and target", {**source, **documents.target}))
     if not wanted and test:
         wanted.append(("classes", test))
-    return [map_documents(model, title, sets, with_texts=options.with_texts) for title, sets in wanted]
+    try:
+        return [map_documents(model, title, sets, with_texts=options.with_texts) for title, sets in wanted]
+    except ModelError as error:
+        _log.warning("no map of documents: %s", error)
+        return []

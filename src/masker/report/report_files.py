@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from masker.analysis.report_data import Report
-from masker.errors import ConfigError
+from masker.errors import MissingPackageError
+from masker.extras import EXTRAS
 from masker.files import atomic_path, write_json, write_text
 from masker.modeling.model_folder import MANIFEST
 
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from masker.report.figures.canvas import Picture
 
 PAGE, DATA, FIGURES = "report.html", "report.json", "figures"
-#: Import names of what the extra ``masker[report]`` installs.
-_PACKAGES = ("jinja2", "matplotlib", "openTSNE")
+_PACKAGES = tuple(package for package, extra in EXTRAS.items() if extra == "report")
 #: Dots per inch of the PNG files.
 RESOLUTION = 160
 
@@ -42,14 +42,23 @@ def report_folder(model: str | Path) -> Path:
 
 def missing_packages() -> list[str]:
     """Packages that a report needs and that are not installed."""
-    return [name for name in _PACKAGES if find_spec(name) is None]
+    return [name for name in _PACKAGES if not _is_installed(name)]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ImportError:
+        return False
 
 
 def require_packages() -> None:
     """Check before any work that a report can be drawn."""
     missing = missing_packages()
     if missing:
-        raise ConfigError(f"a report needs {', '.join(missing)}; install it with pip install 'masker[report]'")
+        raise MissingPackageError(
+            f"a report needs {', '.join(missing)}; install what is missing with pip install 'masker[report]'"
+        )
 
 
 def write_report_files(report: Report, folder: Path) -> ReportFiles:
