@@ -75,7 +75,7 @@ def made_report(classes: Sequence[str], *, documents: int = 300, foreign: Sequen
     )  # fmt: skip
     evaluation = _evaluation(answered, others)
     words = [{"word": word, "score": 10.0 / place} for place, word in enumerate([*HOSTILE[:5], "refund", "##ed"], 1)]
-    rates = {one: {two: round(float(draw.gamma(0.4)), 3) for two in classes} for one in classes}
+    rates = {one: {two: max(0.0, round(float(draw.gamma(0.4)) - 0.8, 3)) for two in classes} for one in classes}
     points = [
         MapPoint(*map(float, draw.normal(size=2)), name, classes[0], HOSTILE[place % len(HOSTILE)])
         for name in ("made-up test", *foreign)

@@ -35,6 +35,7 @@ def svg_of(picture: Picture) -> Element:
     with matplotlib.rc_context({"svg.hashsalt": picture.name}), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the reader's fonts may have the letters that matplotlib's lacks
         picture.canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    picture.canvas.set_layout_engine("none")  # it is laid out; doing so again for another form takes as long
     root = ElementTree.fromstring(buffer.getvalue())
     for metadata in root.findall(f"{{{_SVG}}}metadata"):
         root.remove(metadata)
