@@ -36,6 +36,7 @@ ORDER = [
     "model",
     "classifier",
     "audit",
+    "analysis",
     "export",
     "commands",
     "experiments",

@@ -14,6 +14,7 @@ from masker.cli import options as shared
 @click.argument("data")
 @click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
+@click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
 @click.option("--plan", is_flag=True, help="Print what would be decided, without training.")
 @shared.score_option
 @shared.false_alarm_option
@@ -25,14 +26,21 @@ from masker.cli import options as shared
 @shared.data_options
 @shared.device_option
 def train_command(
-    data: str, output: str | None, restart: bool, plan: bool, ood_examples: str | None, device: str, **options: Any
+    data: str,
+    output: str | None,
+    restart: bool,
+    no_report: bool,
+    plan: bool,
+    ood_examples: str | None,
+    device: str,
+    **options: Any,
 ) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
     corpus by name (see 'masker data list'), or a `datasets` folder or id.
 
-    An interrupted run resumes when you repeat the command.
+    An interrupted run resumes when you repeat the command. A report with figures is written to MODEL.report.
 
     \b
     On several devices or machines:
@@ -47,6 +55,7 @@ def train_command(
     from masker.errors import ConfigError
     from masker.registry import METHODS
     from masker.report.console import print_decisions, print_training
+    from masker.report.report_console import report_training
 
     method = METHODS.get(settings.training.method)
     if keywords is not None and not method.keywords:
@@ -67,3 +76,4 @@ def train_command(
     summary = train(data, output, settings, examples=examples, device=device, restart=restart)
     if distributed.is_first():
         print_training(summary)
+        report_training(summary, with_page=not no_report)

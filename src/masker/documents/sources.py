@@ -55,6 +55,13 @@ def stream_rows(
     return records_to_rows(matching, find, name)
 
 
+def short_name(source: str) -> str:
+    """The name of a source, or of its documents, without folders and file endings: for headings."""
+    found = re.fullmatch(r"(.*?)(?:\.(?:csv|tsv|jsonl|ndjson|json|txt|parquet))?(?:\.gz)?( \(.*\))?", source, re.DOTALL)
+    assert found is not None  # the pattern matches anything
+    return Path(found[1]).name + (found[2] or "")
+
+
 def _display_name(source: str | Path) -> str:
     return "standard input" if str(source) == "-" else str(source)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +22,22 @@ def draw_figure(outcome: Outcome) -> Path | None:
     kind = outcome.plan.recipe.analysis.kind if outcome.plan.recipe.analysis is not None else ""
     if kind not in _DRAW:
         return None
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
+    if find_spec("matplotlib") is None:
         _log.warning("no figure drawn because matplotlib is not installed; install it with pip install 'masker[plots]'")
         return None
+    import matplotlib
+
+    from masker.report.figures.canvas import STYLE, new_canvas
+
     draw, width, height = _DRAW[kind]
     results = outcome.results.values()
-    figure = Figure(figsize=(width * len(results), height), layout="constrained")
-    FigureCanvasAgg(figure)
-    for axes, content in zip(figure.subplots(1, len(results), squeeze=False)[0], results, strict=True):
-        draw(axes, content, outcome.summary["systems"][content["system"]])
-    path = outcome.folder / "figure.png"
-    with atomic_path(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png", metadata={"Software": None})
+    with matplotlib.rc_context(STYLE):
+        canvas = new_canvas(height, width * len(results))
+        for axes, content in zip(canvas.subplots(1, len(results), squeeze=False)[0], results, strict=True):
+            draw(axes, content, outcome.summary["systems"][content["system"]])
+        path = outcome.folder / "figure.png"
+        with atomic_path(path) as temporary:
+            canvas.savefig(temporary, dpi=150, format="png", metadata={"Software": None})
     return path
 
 
@@ -46,31 +48,27 @@ def _heatmap(axes: Any, content: dict[str, Any], system: str) -> None:
     image = axes.imshow(matrix, aspect="auto", cmap="Blues", vmin=0.0)
     axes.set_xticks(range(len(sources)), sources, rotation=60, ha="right", fontsize=7)
     axes.set_yticks(range(len(targets)), targets, fontsize=7)
-    axes.set_title(f"keywords of {content['train']}, % of tokens", fontsize=9)
+    axes.set_title(f"keywords of {content['train']}, % of tokens")
+    axes.grid(visible=False)
     axes.figure.colorbar(image, ax=axes, shrink=0.7)
 
 
 def _plane(axes: Any, content: dict[str, Any], system: str) -> None:
-    for (name, points), colour in zip(content["result"]["points"].items(), ("tab:blue", "tab:red"), strict=True):
-        plane = np.array(points)
-        axes.scatter(plane[:, 0], plane[:, 1], s=4, c=colour, label=name, linewidths=0)
-    axes.set_title(f"{system}, {content['train']}\nsilhouette {content['result']['silhouette']:.3f}", fontsize=9)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.legend(fontsize=7, markerscale=2)
+    from masker.report.figures.map_figure import dots_on
+
+    dots_on(axes, content["result"]["points"], "documents")
+    axes.set_title(f"{system}, {content['train']}\nsilhouette {content['result']['silhouette']:.3f}")
+    axes.legend()
 
 
 def _bars(axes: Any, content: dict[str, Any], system: str) -> None:
+    from masker.report.figures.word_bars import bars_on
+
     if "words" in content["result"]:
         test, lists = next(iter(content["result"]["words"].items()))
-        entries, title = lists["mean"], f"{system}: {content['train']} → {test}"
+        bars_on(axes, lists["mean"], f"{system}: {content['train']} → {test}")
     else:
-        entries, title = content["result"]["keywords"][:10], f"{system}: {content['train']}"
-    axes.barh(range(len(entries)), [entry["score"] for entry in entries])
-    axes.set_yticks(range(len(entries)), [entry["word"] for entry in entries])
-    axes.invert_yaxis()
-    axes.set_title(title, fontsize=9)
-    axes.tick_params(labelsize=8)
+        bars_on(axes, content["result"]["keywords"][:10], f"{system}: {content['train']}")
 
 
 #: What draws one result, and its width and height in inches.

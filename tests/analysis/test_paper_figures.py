@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from masker.analysis import paper_figures
+from masker.analysis.paper_figures import Subject
 from masker.config import build_settings
 from masker.documents import Documents
 from masker.documents.encoding import encode
 from masker.errors import ConfigError
-from masker.experiments import analyses
-from masker.experiments.analyses import Subject
 from masker.inference.outputs import Outputs
 from masker.modeling.backbone import load_tokenizer
 from tests.experiments.conftest import TESTS
@@ -26,7 +26,7 @@ def test_rates_are_shares_of_tokens(tiny_backbones, monkeypatch):
     and none.
     """
     tokenizer = load_tokenizer(tiny_backbones["bert"])
-    model = SimpleNamespace(tokenizer=tokenizer, max_length=16)
+    model = SimpleNamespace(tokenizer=tokenizer, max_length=16, settings=build_settings())
     ids = {word: tokenizer.convert_tokens_to_ids(word) for word in ("rocket", "soup", "bread", "moon")}
     assert tokenizer.unk_token_id not in ids.values()
     scores = np.full((2, len(tokenizer)), -np.inf)
@@ -34,7 +34,7 @@ def test_rates_are_shares_of_tokens(tiny_backbones, monkeypatch):
     monkeypatch.setattr(Subject, "read_attention", lambda *args: SimpleNamespace(class_attention_scores=lambda: scores))
     train = Documents(["soup", "rocket"], None, ["food", "space"], "train")
     target = Documents(["soup soup", "bread rocket", "rocket moon"], None, ["food", "food", "space"], "target")
-    found = analyses.class_keyword_rates(Subject(model, train, {"t": target}), per_class=1)
+    found = paper_figures.class_keyword_rates(Subject(model, train, {"t": target}), per_class=1)
     assert found["keywords"] == {"food": ["soup"], "space": ["rocket"]}
     assert found["rates"] == {
         "food": {"t: food": 50.0, "t: space": 0.0},
@@ -73,7 +73,7 @@ def test_tsne_silhouette_is_high_for_sets_apart_and_low_for_one_set_cut_in_two(t
         outputs = (Outputs(None, {"cls": part}) for part in parts)
         backend = SimpleNamespace(predict_outputs=lambda encoded: next(outputs))
         model = SimpleNamespace(tokenizer=load_tokenizer(tiny_backbones["bert"]), max_length=16, backend=backend)
-        return analyses.embed_in_plane(Subject(model, sets["one"], sets), perplexity=5.0)["silhouette"]
+        return paper_figures.embed_in_plane(Subject(model, sets["one"], sets), perplexity=5.0)["silhouette"]
 
     assert silhouette(10.0) > 0.7
     assert abs(silhouette(0.0)) < 0.1
@@ -98,7 +98,7 @@ def test_mean_attention_is_the_sum_over_documents_with_the_word(tiny_backbones, 
     monkeypatch.setattr(Subject, "read_attention", lambda *args: SimpleNamespace(attention_scores=lambda: scores))
     assert len(encode(tokenizer, documents.texts, None, 16)) == 3
     subject = Subject(SimpleNamespace(tokenizer=tokenizer, max_length=16), documents, {"d": documents})
-    found = analyses.attended_words(subject, count=2)["words"]["d"]
+    found = paper_figures.attended_words(subject, count=2)["words"]["d"]
     assert [row["word"] for row in found["sum"]] == ["moon", "bread"]
     assert [(row["word"], row["score"]) for row in found["mean"]] == [("bread", 1.2), ("moon", 1.0)]
 
@@ -117,7 +117,7 @@ def test_keyword_lists_side_by_side(analysed):
 def test_tsne_needs_two_sets():
     documents = Documents(["soup"], None, ["food"], "one")
     with pytest.raises(ConfigError, match="needs two sets of documents; the recipe names 1"):
-        analyses.embed_in_plane(Subject(None, documents, {"one": documents}))
+        paper_figures.embed_in_plane(Subject(None, documents, {"one": documents}))
 
 
 def test_a_method_without_attention_is_refused():

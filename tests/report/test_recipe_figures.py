@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from masker.report.figures import draw_figure
+from masker.report.recipe_figures import draw_figure
 
 RATES = {"food": {"t: food": 50.0, "t: space": 0.0}, "space": {"t: food": 25.0, "t: space": 12.0}}
 ENTRIES = [{"word": "soup", "score": 2.0}, {"word": "rocket", "score": 1.0}]
@@ -45,7 +45,7 @@ def test_a_table_has_no_figure(kind, tmp_path):
 
 
 def test_without_matplotlib_the_way_to_install_it_is_named(tmp_path, monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert draw_figure(outcome("keywords", tmp_path)) is None
     assert not list(tmp_path.iterdir())
     assert [record.message for record in caplog.records] == [
