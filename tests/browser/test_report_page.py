@@ -118,3 +118,11 @@ def test_wide_figures_are_reached_with_the_keyboard(open_page):
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(400)
     assert region.evaluate("e => e.scrollLeft") > 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_grave_for_a_screen_reader(open_page, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    found = axe.Axe().run(open_page("many", scheme=scheme)).response["violations"]
+    grave = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in grave] == []
