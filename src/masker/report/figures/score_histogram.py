@@ -42,7 +42,9 @@ def draw_score_histogram(report: Report) -> Picture | None:
     axes.tick_params(labelsize=SMALL)
     percent_axis(axes.yaxis)
     legend_above(canvas, handles)
-    caption = "How foreign each document looks. The further apart the sets, the better they can be told apart."
+    caption = "How foreign each document looks."
+    if len(shown.counts) > 1:
+        caption += " The further apart the sets, the better they can be told apart."
     if shown.by_class:
         caption += " Some classes have a threshold of their own; the line is that of the others."
     return Picture("score-histogram", "Scores and threshold", caption, canvas)
