@@ -35,6 +35,7 @@ ORDER = [
     "model",
     "classifier",
     "audit",
+    "monitoring",
     "export",
     "commands",
     "experiments",

@@ -1,0 +1,56 @@
+r"""The sliding window: do more of the last w texts look strange than of all before them?
+
+.. math::
+    P(X \ge x) = \sum_{i = x}^{w} \binom{w}{i} \frac{B(a + i,\, b + w - i)}{B(a, b)}
+
+x is the number of texts in the window above a score that a share of about 2, 5, 20 or 50 % of the earlier scores (the
+calibration and the traffic until the window) exceeds. If a of the a + b gaps between the earlier scores are above it,
+the probability of a new text to be there has a Beta(a, b) distribution, whatever the distribution of the scores, and X
+a beta-binomial one: this p-value is exact, and counts in that the earlier scores are only a sample.
+
+**Many looks.** The window is looked at after every h texts, so at most ⌈H / h⌉ times in any H texts. Each look and each of
+the four scores is a test at level :math:`\alpha / (4 ⌈H / h⌉)`; so the probability of a false alarm within H texts is at
+most :math:`\alpha` (Bonferroni), for any stretch of H texts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaln, gammaln
+
+from masker.monitoring.online_p_values import Exceedance, Floats
+
+#: Shares of the earlier scores that exceed the scores that are compared.
+LEVELS = (0.02, 0.05, 0.2, 0.5)
+#: The window is looked at whenever this part of it is new.
+LOOKS_PER_WINDOW = 10
+
+
+def texts_between_looks(window: int) -> int:
+    """h."""
+    return max(1, window // LOOKS_PER_WINDOW)
+
+
+def look_level(alarm_rate: float, horizon: int, every: int, more: int = 0) -> float:
+    """The level of one test, for looks after every so many texts and ``more`` of them within the horizon."""
+    looks = -(-horizon // every) + more
+    return alarm_rate / (len(LEVELS) * looks)
+
+
+def beta_binomial(count: int, above: float, below: float) -> Floats:
+    """(count + 1,) probabilities of X = 0, …, count."""
+    i = np.arange(count + 1)
+    ways = gammaln(count + 1) - gammaln(i + 1) - gammaln(count - i + 1)
+    return np.asarray(np.exp(ways + betaln(above + i, below + count - i) - betaln(above, below)))
+
+
+def window_p_value(scores: Floats, reference: Exceedance) -> float:
+    """P(X ≥ x) for (w,) scores of the window."""
+    observed, count = int((scores > reference.score).sum()), len(scores)
+    chances = beta_binomial(count, reference.above, reference.below)
+    return float(min(1.0, chances[observed:].sum()))
+
+
+def smallest_p_value(scores: Floats, references: list[Exceedance]) -> float:
+    """The smallest p-value of the window over all levels, before the correction; 1 without anything to compare with."""
+    return min((window_p_value(scores, reference) for reference in references), default=1.0)
