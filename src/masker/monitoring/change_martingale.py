@@ -4,10 +4,10 @@ r"""A test martingale that bets on a change at an unknown text: long memory, and
     M_t = P(\tau > t) + \sum_k w_k \sum_{\tau \le t} P(\tau) \prod_{s = \tau}^{t} f_k(p_s), \qquad
     f_k(p) = 1 - \pi_k + \pi_k g_k(p)
 
-:math:`p_t` are online p-values (:mod:`masker.monitoring.online_p_values`). Bet k expects that, from text :math:`\tau` on,
-a share :math:`\pi_k` of the texts is foreign, with p-values of density :math:`g_k`: either
-:math:`1\{p \le \delta\} / \delta`, all strange to a degree, or :math:`\kappa p^{\kappa - 1}`, some of them very strange.
-The weights :math:`w_k` are equal. The prior of the change is :math:`P(\tau > t) = 1 / \log(e + t/c)`, so heavy-tailed
+:math:`p_t` are online p-values (:mod:`masker.monitoring.online_p_values`). Bet k expects that, from text :math:`\tau`
+on, a share :math:`\pi_k` of the texts is foreign, with p-values of density :math:`g_k`: either
+:math:`1\{p \le \delta\} / \delta`, all strange to a degree, or :math:`\kappa p^{\kappa - 1}`, some very strange. The
+weights :math:`w_k` are equal. The prior of the change is :math:`P(\tau > t) = 1 / \log(e + t/c)`, so heavy-tailed
 that a change after a million quiet texts takes little longer to find than one after a thousand.
 
 While nothing changes the p-values are uniform and :math:`f_k(p)` has mean 1. So M is a martingale that starts at 1, and

@@ -8,10 +8,10 @@
         monitor.observe([a.ood_score for a in answers], [a.label for a in answers])
     print(monitor.state()["sentence"])
 
-With nothing changed, the probability of any alarm within ``horizon`` texts is at most ``alarm_rate``. A quarter of it goes
-to each of four detectors: the martingales of the whole traffic and of all classes together (each spends its quarter
-once, over all time), and the windows of the whole traffic and of all classes together (in any stretch of ``horizon``
-texts).
+With nothing changed, the probability of any alarm within ``horizon`` texts is at most ``alarm_rate``. A quarter of it
+goes to each of four detectors: the martingale of the whole traffic and those of all classes together, which spend it
+once, over all time; and the window of the whole traffic and those of all classes together, which spend it in any
+``horizon`` texts.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import numpy.typing as npt
 from masker.errors import DataError
 from masker.monitoring.drift_words import drift_sentence
 from masker.monitoring.monitor_settings import MonitorSettings
-from masker.monitoring.traffic_series import STRANGE, Block, TrafficSeries
-from masker.monitoring.watched_group import GroupLimits, WatchedGroup
+from masker.monitoring.traffic_series import Block, TrafficSeries
+from masker.monitoring.watched_group import STRANGE, GroupLimits, WatchedGroup
 from masker.monitoring.window_test import look_level, texts_between_looks
 
 if TYPE_CHECKING:
@@ -116,13 +116,13 @@ class DriftMonitor:
     def _observe_whole(
         self, scores: npt.NDArray[np.float64], positions: npt.NDArray[np.int64], times: Sequence[Any] | None
     ) -> None:
-        p_values, evidence = self._whole.observe(scores, positions)
+        strange, evidence = self._whole.observe(scores, positions)
         step, start = self._series.step, 0
         while start < len(scores):
             stop = min(len(scores), start + step - (int(positions[start]) - 1) % step)
-            strange = int((p_values[start:stop] <= STRANGE).sum())
             time, highest = None if times is None else times[start], float(evidence[start:stop].max())
-            self._series.add(Block(int(positions[start]), time, stop - start, strange, highest))
+            count = int(strange[start:stop].sum())
+            self._series.add(Block(int(positions[start]), time, stop - start, count, highest))
             start = stop
 
     def state(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class DriftMonitor:
             if len(monitor._groups) != len(monitor.classes):
                 raise ValueError(f"{len(monitor.classes)} classes, {len(monitor._groups)} groups")
         except (KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
-            raise DataError(f"the state of the monitor is damaged ({error!r}); start a new one") from None
+            raise DataError(f"the monitor's state is damaged ({error!r}); start a new one") from None
         return monitor
 
 
@@ -202,8 +202,7 @@ def group_limits(settings: MonitorSettings, classes: int) -> tuple[GroupLimits, 
     part = settings.alarm_rate * _QUARTER
 
     def limits(window: int, memory: int, groups: int) -> GroupLimits:
-        # Each text is in one group; a group may have begun its step before the horizon.
-        level = look_level(part, settings.horizon, texts_between_looks(window), more=groups)
+        level = look_level(part, settings.horizon, texts_between_looks(window), groups)
         return GroupLimits(window, memory, part / groups, level)
 
     whole = limits(settings.window, settings.memory, 1)

@@ -26,18 +26,19 @@ def _alarm(state: dict[str, Any]) -> str:
     when = f"text {state['since']:,}" + ("" if state["since_time"] is None else f" ({state['since_time']})")
     if whole["alarm"]:
         among = f", most clearly among those labelled {_names(classes)}" if classes else ""
-        found = f"since about {when} texts look stranger than before{among}{_foreign(whole['foreign_share'])}"
+        found = f"since about {when}, texts look stranger than before{among}{_foreign(whole['foreign_share'])}"
     else:
         share = _foreign(classes[0]["foreign_share"]) if len(classes) == 1 else ""
-        found = f"since about {when} texts labelled {_names(classes)} look stranger than before{share}"
+        found = f"since about {when}, texts labelled {_names(classes)} look stranger than before{share}"
     return f"Alarm: {found}; {promise}."
 
 
 def _names(classes: list[dict[str, Any]]) -> str:
     strongest = sorted(classes, key=lambda group: group["highest_evidence"], reverse=True)
     shown = [f"'{group['label']}'" for group in strongest[:3]]
-    more = f" and {len(classes) - 3} others" if len(classes) > 3 else ""
-    return (", ".join(shown) if more or len(shown) < 2 else " and ".join([", ".join(shown[:-1]), shown[-1]])) + more
+    if len(classes) > len(shown):
+        shown.append(f"{len(classes) - len(shown)} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _foreign(share: dict[str, float] | None) -> str:

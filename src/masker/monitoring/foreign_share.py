@@ -4,13 +4,13 @@ r"""How many of the last texts are foreign.
     \hat\pi = \frac{r - q}{1 - q}
 
 r is the share of the last w texts above a score, q the share of in-distribution texts above it. If all foreign texts
-score above it, :math:`r = (1 - \pi) q + \pi`, which gives :math:`\pi`. Those that the score cannot tell from known texts
-are not counted, so this is the share of texts that look foreign.
+score above it, :math:`r = (1 - \pi) q + \pi`, which gives :math:`\pi`. Those that the score cannot tell from known
+texts are not counted, so this is the share of texts that look foreign.
 
 The interval takes both ends of an exact interval for r (Clopper and Pearson 1934) and of one for q (a Beta
-distribution, see :mod:`masker.monitoring.online_p_values`), the uncertainty divided between the two and over the levels.
-The level reported is the one with the highest lower end: a low one where foreign texts are very strange, a high one
-where they are only somewhat strange.
+distribution, see :mod:`masker.monitoring.online_p_values`); the risk is divided between the two and over the levels.
+The level reported is the one with the highest lower end (a low one where foreign texts are very strange, a high one
+where they are only somewhat strange), or the lowest upper end if no lower one exceeds 0.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def foreign_share(scores: Floats, references: list[Exceedance]) -> ForeignShare 
     if not len(scores) or not references:
         return None
     tail = (1.0 - CONFIDENCE) / 4.0 / len(references)
-    return max((_at_level(scores, reference, tail) for reference in references), key=lambda share: share.low)
+    shares = [_at_level(scores, reference, tail) for reference in references]
+    return max(shares, key=lambda share: (share.low, -share.high))
 
 
 def _at_level(scores: Floats, reference: Exceedance, tail: float) -> ForeignShare:

@@ -7,6 +7,8 @@ from typing import Any
 
 from masker.errors import ConfigError
 
+_LEAST = {"horizon": 1, "window": 20, "class_window": 20, "memory": 100, "class_memory": 100}
+
 
 @dataclass(frozen=True)
 class MonitorSettings:
@@ -33,13 +35,7 @@ class MonitorSettings:
     def __post_init__(self) -> None:
         if not 0.0 < self.alarm_rate < 1.0:
             raise ConfigError(f"alarm_rate: must lie between 0 and 1; got {self.alarm_rate!r}")
-        for name, least in (
-            ("horizon", 1),
-            ("window", 20),
-            ("class_window", 20),
-            ("memory", 100),
-            ("class_memory", 100),
-        ):
+        for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise ConfigError(f"{name}: must be at least {least}; got {getattr(self, name)!r}")
 

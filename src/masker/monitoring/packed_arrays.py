@@ -12,7 +12,11 @@ import numpy.typing as npt
 def pack_array(array: npt.NDArray[Any]) -> dict[str, Any]:
     """A JSON-ready form of an array of numbers."""
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    return {"dtype": little.dtype.str, "shape": list(array.shape), "base64": base64.b64encode(little).decode("ascii")}
+    return {
+        "dtype": little.dtype.str,
+        "shape": list(array.shape),
+        "base64": base64.b64encode(little.tobytes()).decode("ascii"),
+    }
 
 
 def unpack_array(content: dict[str, Any]) -> npt.NDArray[Any]:

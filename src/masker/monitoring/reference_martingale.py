@@ -7,14 +7,14 @@ r"""A test martingale that bets on traffic that has differed from the calibratio
 
 :math:`p_s` are online p-values (:mod:`masker.monitoring.online_p_values`), n is the size of the calibration, and x
 counts the texts before s that scored above the j-th highest calibration score, which is the same as
-:math:`p \le \delta`. So :math:`\delta` is the chance that text s does, if traffic and calibration are alike, and q is the
-rate at which the traffic does by itself, estimated with a Beta(1/2, 9/2) prior. The bet is on the difference, and rests
-where the traffic has no more strange texts than it should.
+:math:`p \le \delta`. So :math:`\delta` is the chance that text s does, if traffic and calibration are alike, and q is
+the rate at which the traffic does by itself, estimated with a Beta(1/2, 9/2) prior. The bet is on the difference, and
+rests where the traffic has no more strange texts than it should.
 
 Foreign texts that come from the start become part of the memory, so the p-values of those after them grow. A bet at a
-fixed p-value then stops winning; this one moves its :math:`\delta` along. What it can win is limited by n: a calibration
-set of texts of which a share :math:`\pi` is foreign contains none with probability :math:`(1 - \pi)^n`, and no test with
-a lower rate of false alarms can tell whether that is what happened.
+fixed p-value then stops winning; this one moves its :math:`\delta` along. What it can win is limited by n: if a share
+:math:`\pi` of the texts had always been foreign, the calibration set would have none of them with probability
+:math:`(1 - \pi)^n`, and no test with a lower rate of false alarms can rule that out.
 
 f depends on the past only and has mean 1 under uniform p-values, so M is a test martingale.
 """

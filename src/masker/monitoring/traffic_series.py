@@ -7,8 +7,6 @@ from collections import deque
 from dataclasses import asdict, dataclass
 from typing import Any
 
-#: A text counts as strange in a plot if its p-value is at most this, so this share of quiet traffic does.
-STRANGE = 0.05
 #: Blocks of the whole course, at most twice this; and blocks kept at the finest step.
 _BLOCKS, _RECENT = 100, 60
 
@@ -20,7 +18,7 @@ class Block:
     start: int  # number of its first text
     time: Any  # of its first text, as it was given; None without times
     texts: int = 0
-    strange: int = 0  # texts with a small p-value
+    strange: int = 0
     evidence: float = 0.0  # the highest log10 of the martingale in it
 
     def add(self, other: Block) -> None:

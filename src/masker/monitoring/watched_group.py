@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from masker.monitoring.change_martingale import PIECE, ChangeMartingale, Positions
 from masker.monitoring.foreign_share import ForeignShare, foreign_share
@@ -19,6 +20,8 @@ from masker.monitoring.window_test import LEVELS, smallest_p_value, texts_betwee
 #: Earlier states of the memory that are kept besides those of the present window.
 _OLDER = 16
 MARTINGALE, WINDOW = "martingale", "window"
+#: A text is called strange if its p-value is at most this, so this share of quiet traffic is. One of LEVELS.
+STRANGE = 0.05
 
 
 @dataclass(frozen=True)
@@ -64,17 +67,17 @@ class WatchedGroup:
         # Number of texts of the group, number of the last of them in the whole traffic, and the memory then.
         self._past: list[tuple[int, int, list[Exceedance]]] = [(0, 0, self._memory.exceedances(LEVELS))]
 
-    def observe(self, scores: Floats, positions: Positions) -> tuple[Floats, Floats]:
+    def observe(self, scores: Floats, positions: Positions) -> tuple[npt.NDArray[np.bool_], Floats]:
         """Take in (b,) scores of texts with (b,) ascending numbers in the whole traffic.
 
         Returns:
-            Their (b,) p-values, and log10 of the martingale after each.
+            (b,) whether they are strange, as one in twenty texts is, and (b,) log10 of the martingale after each.
         """
         parts = [self._observe_part(scores[rows], positions[rows]) for rows in self._parts(len(scores))]
         if not parts:
-            return np.empty(0), np.empty(0)
-        p_values, evidence = zip(*parts, strict=True)
-        return np.concatenate(p_values), np.concatenate(evidence)
+            return np.empty(0, dtype=bool), np.empty(0)
+        strange, evidence = zip(*parts, strict=True)
+        return np.concatenate(strange), np.concatenate(evidence)
 
     def _parts(self, count: int) -> Iterator[slice]:
         """Slices that end where the window is looked at."""
@@ -84,7 +87,7 @@ class WatchedGroup:
             yield slice(start, stop)
             start = stop
 
-    def _observe_part(self, scores: Floats, positions: Positions) -> tuple[Floats, Floats]:
+    def _observe_part(self, scores: Floats, positions: Positions) -> tuple[npt.NDArray[np.bool_], Floats]:
         scores, p_values = self._memory.rank(scores)
         change, starts = self._change.update(p_values, positions)
         # Two strategies with half of the capital each.
@@ -99,7 +102,20 @@ class WatchedGroup:
         self._recent_at = np.concatenate([self._recent_at, positions])[-self.limits.window :]
         if self.observed % self.limits.every == 0:
             self._look(int(positions[-1]), int(starts[-1]))
-        return p_values, evidence
+        return self._strange(scores, p_values, positions), evidence
+
+    def _strange(self, scores: Floats, p_values: Floats, positions: Positions) -> npt.NDArray[np.bool_]:
+        """(b,) flags for a plot.
+
+        Foreign texts are remembered as all others are, so after an alarm p-values tell less and less. Then scores are
+        compared with those before the change.
+        """
+        strange = p_values <= STRANGE
+        before = [] if self.alarm is None else self._before_change(self.alarm)
+        if self.alarm is not None and before:
+            known = before[LEVELS.index(STRANGE)].score
+            strange = np.where(positions > self.alarm.at, scores > known, strange)
+        return np.asarray(strange)
 
     def _look(self, position: int, start: int) -> None:
         reference = self._before(self.observed - len(self._recent))
@@ -112,6 +128,9 @@ class WatchedGroup:
     def _before(self, count: int) -> list[Exceedance]:
         """What was known of the scores when the group had ``count`` texts, or the last time before."""
         return next(past for seen, _, past in reversed(self._past) if seen <= count)
+
+    def _before_change(self, alarm: Alarm) -> list[Exceedance]:
+        return next(past for _, position, past in reversed(self._past) if position < alarm.since)
 
     def _thin_out(self) -> None:
         """Keep the states that the window needs, and few of the older ones, the first among them."""
@@ -129,9 +148,7 @@ class WatchedGroup:
         """
         if self.alarm is None:
             return foreign_share(self._recent, self._before(self.observed - len(self._recent)))
-        since = self.alarm.since
-        before = next(past for _, position, past in reversed(self._past) if position < since)
-        return foreign_share(self._recent[self._recent_at >= since], before)
+        return foreign_share(self._recent[self._recent_at >= self.alarm.since], self._before_change(self.alarm))
 
     def state(self) -> dict[str, Any]:
         """JSON-ready."""

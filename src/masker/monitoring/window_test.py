@@ -8,9 +8,9 @@ calibration and the traffic until the window) exceeds. If a of the a + b gaps be
 the probability of a new text to be there has a Beta(a, b) distribution, whatever the distribution of the scores, and X
 a beta-binomial one: this p-value is exact, and counts in that the earlier scores are only a sample.
 
-**Many looks.** The window is looked at after every h texts, so at most ⌈H / h⌉ times in any H texts. Each look and each of
-the four scores is a test at level :math:`\alpha / (4 ⌈H / h⌉)`; so the probability of a false alarm within H texts is at
-most :math:`\alpha` (Bonferroni), for any stretch of H texts.
+**Many looks.** The window is looked at after every h texts. In any H texts these are at most L = ⌈H/h⌉ + G looks for G
+groups of texts that have a window each. Each look at each of the four scores is a test at level
+:math:`\alpha / (4 L)`, so the probability of a false alarm in any H texts is at most :math:`\alpha` (Bonferroni).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LOOKS_PER_WINDOW = 10
 
 
 def texts_between_looks(window: int) -> int:
-    """h."""
+    """How many texts lie between two looks, h."""
     return max(1, window // LOOKS_PER_WINDOW)
 
 
-def look_level(alarm_rate: float, horizon: int, every: int, more: int = 0) -> float:
-    """The level of one test, for looks after every so many texts and ``more`` of them within the horizon."""
-    looks = -(-horizon // every) + more
+def look_level(alarm_rate: float, horizon: int, every: int, groups: int) -> float:
+    """The level of one test, for α = ``alarm_rate`` in ``horizon`` texts of so many groups together."""
+    looks = -(-horizon // every) + groups
     return alarm_rate / (len(LEVELS) * looks)
 
 
