@@ -200,4 +200,6 @@ class WatchedGroup:
             (int(seen), int(position), [Exceedance(*known) for known in np.array(numbers).reshape(-1, 3).tolist()])
             for seen, position, *numbers in content["past"]
         ]
+        if not group._past or group._past[0][0] != 0:
+            raise ValueError("the beginning of the past is missing")
         return group

@@ -15,7 +15,11 @@ groups of texts that have a window each. Each look at each of the four scores is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 import numpy as np
+import numpy.typing as npt
 from scipy.special import betaln, gammaln
 
 from masker.monitoring.online_p_values import Exceedance, Floats
@@ -37,20 +41,29 @@ def look_level(alarm_rate: float, horizon: int, every: int, groups: int) -> floa
     return alarm_rate / (len(LEVELS) * looks)
 
 
-def beta_binomial(count: int, above: float, below: float) -> Floats:
-    """(count + 1,) probabilities of X = 0, …, count."""
+def beta_binomial(count: int, above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
+    """(..., count + 1) probabilities of X = 0, …, count, for (...,) parameters a and b."""
+    a, b = np.asarray(above)[..., None], np.asarray(below)[..., None]
     i = np.arange(count + 1)
-    ways = gammaln(count + 1) - gammaln(i + 1) - gammaln(count - i + 1)
-    return np.asarray(np.exp(ways + betaln(above + i, below + count - i) - betaln(above, below)))
+    return np.asarray(np.exp(_log_ways(count) + betaln(a + i, b + count - i) - betaln(a, b)))
 
 
-def window_p_value(scores: Floats, reference: Exceedance) -> float:
-    """P(X ≥ x) for (w,) scores of the window."""
-    observed, count = int((scores > reference.score).sum()), len(scores)
-    chances = beta_binomial(count, reference.above, reference.below)
-    return float(min(1.0, chances[observed:].sum()))
+@lru_cache
+def _log_ways(count: int) -> Floats:
+    """(count + 1,) logarithms of the binomial coefficients."""
+    i = np.arange(count + 1)
+    return np.asarray(gammaln(count + 1) - gammaln(i + 1) - gammaln(count - i + 1))
 
 
-def smallest_p_value(scores: Floats, references: list[Exceedance]) -> float:
-    """The smallest p-value of the window over all levels, before the correction; 1 without anything to compare with."""
-    return min((window_p_value(scores, reference) for reference in references), default=1.0)
+def window_p_values(scores: Floats, references: Sequence[Exceedance]) -> Floats:
+    """(L,) P(X ≥ x) for the (w,) scores of the window, at each of L earlier scores."""
+    earlier, above, below = np.array(references, dtype=np.float64).reshape(-1, 3).T
+    observed = (scores > earlier[:, None]).sum(axis=1)
+    chances = beta_binomial(len(scores), above, below)
+    tail = np.arange(len(scores) + 1) >= observed[:, None]
+    return np.minimum(1.0, (chances * tail).sum(axis=1))
+
+
+def smallest_p_value(scores: Floats, references: Sequence[Exceedance]) -> float:
+    """The smallest of these, before the correction; 1 without anything to compare with."""
+    return float(window_p_values(scores, references).min(initial=1.0))
