@@ -54,7 +54,7 @@ bench-avx2: $(STAMP)  ## the same as on a processor without AVX-512, beside the 
 	$(AVX2) $(BIN)/python -m benchmarks
 
 bench-setfit: $(STAMP)  ## SetFit in .venv-setfit, for the short texts of bench
-	$(BIN)/python -m benchmarks.setfit_environment
+	$(BIN)/python -m benchmarks.environments setfit
 
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
 	$(BIN)/masker reproduce $(RECIPES)
@@ -70,4 +70,4 @@ lock: $(STAMP)  ## write the versions that are installed now into requirements.l
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
 
 clean:  ## remove the virtual environments and caches, keep runs
-	rm -rf $(VENV) .venv-setfit .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
+	rm -rf $(VENV) .venv-setfit .venv-river .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
