@@ -50,7 +50,9 @@ def row(value, line=3):
 
 def test_a_bad_time_names_the_line():
     column = TimeColumn("when", "log.csv")
-    with pytest.raises(DataError, match=r"log.csv: column 'when' must hold dates .*; got 'soon' at line 3; .*--skip-inv"):
+    with pytest.raises(
+        DataError, match=r"log.csv: column 'when' must hold dates .*; got 'soon' at line 3; .*--skip-inv"
+    ):
         column.read(row("soon"))
     column.read(row("2024-05-01"))
     with pytest.raises(DataError, match="column 'when' has numbers at line 9, but dates before"):

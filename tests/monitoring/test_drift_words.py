@@ -33,9 +33,9 @@ def test_alarm_on_the_whole():
 
 
 def test_alarm_with_classes():
-    assert "most clearly among those labelled 'refund';" in drift_sentence(state(whole=True, alarms=["refund"])).replace(
-        "; the chance", ";"
-    )
+    assert "most clearly among those labelled 'refund';" in drift_sentence(
+        state(whole=True, alarms=["refund"])
+    ).replace("; the chance", ";")
     three = drift_sentence(state(whole=True, alarms=["refund", "login", 5]))
     assert "labelled '5', 'login' and 'refund'" in three
     five = drift_sentence(state(whole=True, alarms=["refund", "delivery", "login", "other", 5]))

@@ -17,10 +17,14 @@ def test_parts_of_a_block_are_joined():
     series.add(Block(1, "a", 4, 1, 0.5))
     series.add(Block(5, "b", 6, 2, 0.2))
     series.add(Block(11, "c", 3, 0, 0.1))
-    assert series.whole() == series.recent() == [
-        {"start": 1, "time": "a", "texts": 10, "strange": 3, "evidence": 0.5},
-        {"start": 11, "time": "c", "texts": 3, "strange": 0, "evidence": 0.1},
-    ]
+    assert (
+        series.whole()
+        == series.recent()
+        == [
+            {"start": 1, "time": "a", "texts": 10, "strange": 3, "evidence": 0.5},
+            {"start": 11, "time": "c", "texts": 3, "strange": 0, "evidence": 0.1},
+        ]
+    )
 
 
 def test_a_long_course_stays_short():
