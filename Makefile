@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-avx2 test-slow lint type bench bench-avx2 bench-setfit reproduce reproduce-page quality lock clean
+.PHONY: help setup demo test test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-drift reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -55,6 +55,10 @@ bench-avx2: $(STAMP)  ## the same as on a processor without AVX-512, beside the 
 
 bench-setfit: $(STAMP)  ## SetFit in .venv-setfit, for the short texts of bench
 	$(BIN)/python -m benchmarks.environments setfit
+
+bench-drift: $(STAMP)  ## false alarms and delays of masker monitor, beside river; writes docs/monitoring.md
+	$(BIN)/python -m benchmarks.environments river
+	$(BIN)/python -m benchmarks.drift
 
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
 	$(BIN)/masker reproduce $(RECIPES)

@@ -26,18 +26,21 @@ from benchmarks.drift_streams import Truth, delays, first_alarm, make_stream, p_
 from masker.corpora import list_corpora
 from masker.files import write_json
 from masker.metrics import auroc
-from masker.monitoring import MonitorSettings
+from masker.monitoring import DriftMonitor, MonitorSettings
 from masker.provenance import provenance
+from masker.report.drift_figure import draw_drift
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "drift.json"
 PAGE = ROOT / "docs" / "monitoring.md"
+PICTURE = ROOT / "docs" / "monitoring.svg"
 
 SIZES = (40, 200, 1000)  # calibration texts
 SHARES = (0.05, 0.1, 0.2)  # foreign
 STRANGENESS = (2.5, 3.4)  # how far foreign scores lie above known ones
 QUIET_STREAMS, STREAMS = 1000, 200
 QUIET_TEXTS, CHANGE, AFTER = 5000, 1000, 4000
+COST_TEXTS = 20_000
 #: A rate that is kept is best seen where it is not tiny.
 LOOSE = MonitorSettings(alarm_rate=0.1, horizon=QUIET_TEXTS)
 #: Streams that river's detectors see; KSWIN takes up to milliseconds for a text.
@@ -149,8 +152,23 @@ def corpora() -> dict[str, Any]:
     return {corpus.name: measure_corpus(corpus, SHARES) for corpus in CORPORA}
 
 
+def cost() -> dict[str, Any]:
+    """Processor time of a text, in batches and one at a time, and the size of what is kept."""
+    stream = make_stream(Truth(200, COST_TEXTS), 0)
+    found: dict[str, Any] = {"texts": COST_TEXTS, "microseconds": {}}
+    for batch in (1000, 32, 1):
+        monitor = DriftMonitor(stream.calibration, stream.calibration_labels, list(range(5)))
+        texts = COST_TEXTS if batch > 1 else COST_TEXTS // 10
+        start = time.process_time()
+        for at in range(0, texts, batch):
+            monitor.observe(stream.scores[at : at + batch], stream.labels[at : at + batch].tolist())
+        found["microseconds"][str(batch)] = round(1e6 * (time.process_time() - start) / texts)
+        found.setdefault("state_kb", round(len(json.dumps(monitor.to_json())) / 1000))
+    return found
+
+
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "quiet": quiet, "change": change, "other": other, "river": river, "corpora": corpora,
+    "quiet": quiet, "change": change, "other": other, "river": river, "corpora": corpora, "cost": cost,
 }  # fmt: skip
 
 
@@ -196,6 +214,7 @@ def main() -> None:
         write_json(RESULTS, {**stored(), name: measured, "auroc": separations(), "provenance": provenance()})
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     write_tables(stored(), PAGE)
+    draw_drift(watch(make_stream(replace(RIVER_CASE, share=0.1), 0), MonitorSettings(), until=AFTER).state(), PICTURE)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,12 @@ def other_table(results: dict[str, Any]) -> str:
     return _table(["change", "streams with an alarm", "texts until then, median"], rows)
 
 
+def cost_table(results: dict[str, Any]) -> str:
+    part = results["cost"]
+    rows = [[f"{int(batch):,}", f"{time:,}"] for batch, time in part["microseconds"].items()]
+    return _table(["texts observed together", "processor time of a text, µs"], rows)
+
+
 #: What makes each table, and the parts of the results it needs.
 TABLES = {
     "quiet": (quiet_table, ("quiet",)),
@@ -136,4 +142,5 @@ TABLES = {
     "river": (river_table, ("river", "change", "quiet")),
     "corpora": (corpora_table, ("corpora",)),
     "other": (other_table, ("other",)),
+    "cost": (cost_table, ("cost",)),
 }
