@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from river.drift import ADWIN, KSWIN
 
 #: The first of each is river's default.
 DELTAS = (2e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)
@@ -24,6 +23,8 @@ WINDOWS = ((100, 30), (1000, 300))
 
 
 def adwin(values: Any, delta: float, after: int) -> int | None:
+    from river.drift import ADWIN
+
     detector = ADWIN(delta=delta)
     for number, value in enumerate(values, start=1):
         detector.update(value)
@@ -34,6 +35,8 @@ def adwin(values: Any, delta: float, after: int) -> int | None:
 
 def kswin(values: Any, windows: tuple[int, int], after: int) -> list[int | None]:
     """For each alpha: detections do not change what KSWIN tests next, except that it starts its window anew."""
+    from river.drift import KSWIN
+
     detector = KSWIN(alpha=0.0, window_size=windows[0], stat_size=windows[1], seed=0)
     firsts: list[int | None] = [None] * len(ALPHAS)
     for number, value in enumerate(values, start=1):

@@ -17,7 +17,7 @@ def run(p_values, streams=()):
     martingale = ChangeMartingale(streams)
     length = p_values.shape[-1]
     parts = [
-        martingale.update(p_values[..., at : at + PIECE], 1 + np.arange(at, min(at + PIECE, length)))[0]
+        martingale.update(p_values[..., at : at + PIECE], 1 + np.arange(at, min(at + PIECE, length)))
         for at in range(0, length, PIECE)
     ]
     return np.concatenate(parts, axis=-1)
@@ -67,9 +67,10 @@ def test_two_texts_by_hand():
 def test_the_start_is_where_the_best_sum_left_zero():
     martingale = ChangeMartingale()
     p_values = np.array([0.9, 0.8, 0.95, 0.001, 0.002, 0.9, 0.001])
-    _, starts = martingale.update(p_values, np.arange(11, 18))
-    assert starts[-1] == 14, "the fourth text, number 14 of the traffic"
-    assert starts[0] == 11 and starts[2] == 13, "while texts are usual every text may be the first"
+    martingale.update(p_values, np.arange(11, 18))
+    assert martingale.likely_start() == 14, "the fourth text, number 14 of the traffic"
+    assert martingale.likely_start(0) == 11 and martingale.likely_start(2) == 13, "usual: any text may be the first"
+    assert ChangeMartingale((2,)).likely_start().tolist() == [1, 1]
 
 
 def test_ville_1000_quiet_streams():
@@ -106,7 +107,7 @@ def test_batches_and_a_restart_change_nothing():
     martingale, found = ChangeMartingale(), []
     for part in np.split(np.arange(120), [1, 7, 50, 90]):
         martingale = ChangeMartingale.from_json(json.loads(json.dumps(martingale.to_json())))
-        found.append(martingale.update(p_values[part], part + 1)[0])
+        found.append(martingale.update(p_values[part], part + 1))
     np.testing.assert_allclose(np.concatenate(found), run(p_values))
 
 

@@ -37,6 +37,8 @@ Positions = npt.NDArray[np.int64]
 #: Bets, each share π of foreign texts with each bound δ, and each with each exponent κ.
 STEPS = tuple(itertools.product((0.03, 0.1, 0.3), (0.01, 0.03, 0.1, 0.25)))
 POWERS = tuple(itertools.product((0.05, 0.15, 0.45), (0.2, 0.5)))
+_STEP_SHARES, _BOUNDS = np.array(STEPS).T
+_POWER_SHARES, _EXPONENTS = np.array(POWERS).T
 _SMALLEST = 1e-4
 #: c: one in four changes comes within this many texts.
 _SCALE = 300.0
@@ -54,10 +56,9 @@ def change_prior(t: npt.ArrayLike) -> Floats:
 def bets(p_values: npt.ArrayLike) -> Floats:
     """(..., K) what each bet multiplies its capital by, for (...,) p-values: first the steps, then the powers."""
     bounded = np.maximum(p_values, _SMALLEST)[..., None]
-    share, bound = np.array(STEPS).T  # (K,)
-    steps = 1.0 - share + share * (bounded <= bound) / bound
-    share, exponent = np.array(POWERS).T
-    return np.concatenate([steps, 1.0 - share + share * exponent * bounded ** (exponent - 1.0)], axis=-1)
+    steps = 1.0 - _STEP_SHARES + _STEP_SHARES / _BOUNDS * (bounded <= _BOUNDS)
+    powers = 1.0 - _POWER_SHARES + _POWER_SHARES * _EXPONENTS * bounded ** (_EXPONENTS - 1.0)
+    return np.concatenate([steps, powers], axis=-1)
 
 
 class ChangeMartingale:
@@ -69,13 +70,10 @@ class ChangeMartingale:
         self.capital: Floats = np.zeros((*streams, count))  # A
         self.sums: Floats = np.zeros((*streams, count))  # W
         self.starts: Positions = np.ones((*streams, count), dtype=np.int64)
+        self._course = self.sums[..., None, :], self.starts[..., None, :]
 
-    def update(self, p_values: Floats, positions: Positions) -> tuple[Floats, Positions]:
-        """Take in b ≤ :data:`PIECE` texts with (..., b) p-values and (b,) numbers.
-
-        Returns:
-            (..., b) M after each, and the number of the text at which a change most likely began, as seen then.
-        """
+    def update(self, p_values: Floats, positions: Positions) -> Floats:
+        """(..., b) M after each of b ≤ :data:`PIECE` texts with (..., b) p-values and (b,) numbers."""
         factors = bets(p_values)  # (..., b, K)
         products = factors.cumprod(axis=-2)
         prior = change_prior(self.seen + np.arange(len(positions) + 1))
@@ -84,10 +82,17 @@ class ChangeMartingale:
         capital = products * (self.capital[..., None, :] + (stakes * factors / products).cumsum(axis=-2))
         self.capital = np.minimum(capital[..., -1, :], LARGEST)
         self.seen += len(positions)
-        return np.asarray(capital.sum(axis=-1) + prior[1:]), self._likely_starts(np.log(factors), positions)
+        self._follow(np.log(factors), positions)
+        return np.asarray(capital.sum(axis=-1) + prior[1:])
 
-    def _likely_starts(self, logs: Floats, positions: Positions) -> Positions:
-        """(..., b) number of the text at which a change most likely began, as seen after each text."""
+    def likely_start(self, place: int = -1) -> Any:
+        """The number of the text at which a change most likely began, as seen after a text of the last update."""
+        sums, starts = self._course
+        best = sums[..., place, :].argmax(axis=-1)
+        return np.take_along_axis(starts[..., place, :], best[..., None], axis=-1)[..., 0]
+
+    def _follow(self, logs: Floats, positions: Positions) -> None:
+        """Take (..., b, K) logarithms of the factors into W."""
         paths = np.concatenate([self.sums[..., None, :], logs], axis=-2).cumsum(axis=-2)  # (..., b + 1, K)
         lowest = np.minimum(0.0, np.minimum.accumulate(paths, axis=-2))[..., :-1, :]
         # A sum starts anew with the text after its path was at or below 0 and as low as never before.
@@ -95,9 +100,8 @@ class ChangeMartingale:
         place = np.maximum.accumulate(np.where(anew, np.arange(len(positions))[:, None], -1), axis=-2)
         starts = np.where(place >= 0, positions[place], self.starts[..., None, :])
         sums = paths[..., 1:, :] - lowest
+        self._course = sums, starts  # (..., b, K) after each text
         self.sums, self.starts = sums[..., -1, :], starts[..., -1, :]
-        best = sums.argmax(axis=-1)[..., None]
-        return np.asarray(np.take_along_axis(starts, best, axis=-1)[..., 0])
 
     def to_json(self) -> dict[str, Any]:
         """Everything that :meth:`from_json` needs to go on."""

@@ -25,6 +25,7 @@ exchangeable scores exchangeable.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,4 +144,10 @@ def _noisy(scores: Floats, uniform: Floats) -> Floats:
 
 def _earlier(values: npt.NDArray[Any], relation: np.ufunc) -> npt.NDArray[np.int64]:
     """(b,) how many earlier entries of a batch are greater than each entry, or equal to it."""
-    return np.asarray(np.tril(relation(values[None, :], values[:, None]), -1).sum(axis=1))
+    return np.asarray((relation(values[None, :], values[:, None]) & _before(len(values))).sum(axis=1))
+
+
+@lru_cache(maxsize=128)
+def _before(count: int) -> npt.NDArray[np.bool_]:
+    """(count, count) whether the entry of a column comes before that of the row."""
+    return np.tri(count, k=-1, dtype=bool)

@@ -21,12 +21,13 @@ f depends on the past only and has mean 1 under uniform p-values, so M is a test
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from masker.monitoring.change_martingale import LARGEST
-from masker.monitoring.online_p_values import Floats
+from masker.monitoring.online_p_values import Exceedance, Floats
 from masker.monitoring.packed_arrays import pack_array, unpack_array
 
 #: Shares of the calibration scores from the j-th highest on; 0 is the highest one.
@@ -34,44 +35,53 @@ CALIBRATION_LEVELS = (0.0, 0.02, 0.1, 0.3)
 
 
 class ReferenceMartingale:
-    """M_t after each p-value. With ``streams``, of that many at once."""
+    """M_t after each text. With arrays of (..., J) scores and ranks, of many streams at once.
 
-    def __init__(self, size: int, streams: tuple[int, ...] = ()) -> None:
-        self.size = size
-        ranks = sorted({max(1, round(level * (size + 1))) for level in CALIBRATION_LEVELS})
-        self._ranks: Floats = np.array(ranks, dtype=np.float64)  # j
+    Args:
+        calibration: For each j, the score and how many gaps between calibration scores are above it, which is j, and
+            below it; none if there is no calibration, and M stays 1.
+    """
+
+    def __init__(self, calibration: Sequence[Exceedance]) -> None:
+        known = np.array(calibration, dtype=np.float64).reshape(len(calibration), 3, *np.shape(calibration)[2:])
+        self._known: Floats = np.moveaxis(known, 0, -1)  # (3, ..., J)
         self.seen = 0
-        self.above: Floats = np.zeros((*streams, len(ranks)))  # x
-        self.capital: Floats = np.ones((*streams, len(ranks)))
+        self.above: Floats = np.zeros(self._known.shape[1:])  # x
+        self.capital: Floats = np.ones(self._known.shape[1:])
 
-    def update(self, p_values: Floats) -> Floats:
-        """(..., b) M after each of b texts with (..., b) p-values."""
-        seen = self.seen + 1 + np.arange(p_values.shape[-1])
-        above = np.empty((*p_values.shape, len(self._ranks)))  # (..., b, J) x before each text
-        for place, now in enumerate(seen):
-            above[..., place, :] = self.above
-            self.above = self.above + (p_values[..., place, None] <= (self._ranks + self.above) / (self.size + now))
-        chance = (self._ranks + above) / (self.size + seen)[:, None]  # delta
-        rate = np.maximum(chance, (above + 0.5) / (seen + 4.0)[:, None])  # q
-        # Without a calibration every text counts as above, delta and q are 1, and nothing is won or lost.
-        lost = (1.0 - rate) / np.where(chance < 1.0, 1.0 - chance, 1.0)
-        factors = np.where(p_values[..., None] <= chance, rate / chance, lost)
+    def update(self, scores: Floats) -> Floats:
+        """(..., b) M after each of b texts with (..., b) scores."""
+        seen = self.seen + 1.0 + np.arange(scores.shape[-1])
+        self.seen += scores.shape[-1]
+        if not self.capital.size:
+            return np.ones(scores.shape)
+        score, rank, rest = self._known[..., None, :]  # (..., 1, J)
+        won = scores[..., None] > score
+        counts = self.above[..., None, :] + won.cumsum(axis=-2)
+        above = counts - won  # (..., b, J) x before each text
+        chance = (rank + above) / (rank + rest + seen[:, None] - 1.0)  # delta
+        rate = np.maximum(chance, (above + 0.5) / (seen[:, None] + 4.0))  # q
+        factors = np.where(won, rate / chance, (1.0 - rate) / (1.0 - chance))
         capital = self.capital[..., None, :] * factors.cumprod(axis=-2)
-        self.seen, self.capital = int(seen[-1]), np.minimum(capital[..., -1, :], LARGEST)
+        self.above, self.capital = counts[..., -1, :], np.minimum(capital[..., -1, :], LARGEST)
         return np.asarray(capital.mean(axis=-1))
 
     def to_json(self) -> dict[str, Any]:
         """Everything that :meth:`from_json` needs to go on."""
-        arrays = {"above": pack_array(self.above), "capital": pack_array(self.capital)}
-        return {"size": self.size, "seen": self.seen, **arrays}
+        arrays = {"known": self._known, "above": self.above, "capital": self.capital}
+        return {"seen": self.seen, **{name: pack_array(array) for name, array in arrays.items()}}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> ReferenceMartingale:
         """The inverse of :meth:`to_json`."""
-        martingale = cls(int(content["size"]))
+        martingale = cls(())
         martingale.seen = int(content["seen"])
-        above, capital = unpack_array(content["above"]), unpack_array(content["capital"])
-        if above.shape != martingale.above.shape or capital.shape != above.shape:
-            raise ValueError(f"a calibration of {martingale.size} has {len(martingale.above)} bets; got {len(above)}")
-        martingale.above, martingale.capital = above, capital
+        martingale._known, martingale.above, martingale.capital = (
+            unpack_array(content[name]) for name in ("known", "above", "capital")
+        )
+        if (
+            martingale._known.shape != (3, *martingale.above.shape)
+            or martingale.above.shape != martingale.capital.shape
+        ):
+            raise ValueError(f"{martingale._known.shape} and {martingale.above.shape} do not go together")
         return martingale

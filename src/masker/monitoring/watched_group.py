@@ -14,7 +14,7 @@ from masker.monitoring.change_martingale import PIECE, ChangeMartingale, Positio
 from masker.monitoring.foreign_share import ForeignShare, foreign_share
 from masker.monitoring.online_p_values import Exceedance, Floats, ScoreMemory
 from masker.monitoring.packed_arrays import pack_array, unpack_array
-from masker.monitoring.reference_martingale import ReferenceMartingale
+from masker.monitoring.reference_martingale import CALIBRATION_LEVELS, ReferenceMartingale
 from masker.monitoring.window_test import LEVELS, smallest_p_value, texts_between_looks
 
 #: Earlier states of the memory that are kept besides those of the present window.
@@ -61,7 +61,7 @@ class WatchedGroup:
         self._memory = ScoreMemory(limits.memory, seed)
         self._memory.remember(scores)
         self._change = ChangeMartingale()
-        self._reference = ReferenceMartingale(len(scores))
+        self._reference = ReferenceMartingale(self._memory.exceedances(CALIBRATION_LEVELS))
         self._recent: Floats = np.empty(0)  # the scores of the window
         self._recent_at: Positions = np.empty(0, dtype=np.int64)  # and the numbers of its texts
         # Number of texts of the group, number of the last of them in the whole traffic, and the memory then.
@@ -89,19 +89,18 @@ class WatchedGroup:
 
     def _observe_part(self, scores: Floats, positions: Positions) -> tuple[npt.NDArray[np.bool_], Floats]:
         scores, p_values = self._memory.rank(scores)
-        change, starts = self._change.update(p_values, positions)
         # Two strategies with half of the capital each.
-        evidence = np.log10((change + self._reference.update(p_values)) / 2.0)
+        evidence = np.log10((self._change.update(p_values, positions) + self._reference.update(scores)) / 2.0)
         over = evidence >= -math.log10(self.limits.martingale_rate)
         if over.any():
             first = int(over.argmax())
-            self._raise(Alarm(int(positions[first]), int(starts[first]), MARTINGALE))
+            self._raise(int(positions[first]), int(self._change.likely_start(first)), MARTINGALE)
         self.observed += len(scores)
         self.evidence, self.highest = float(evidence[-1]), max(self.highest, float(evidence.max()))
         self._recent = np.concatenate([self._recent, scores])[-self.limits.window :]
         self._recent_at = np.concatenate([self._recent_at, positions])[-self.limits.window :]
         if self.observed % self.limits.every == 0:
-            self._look(int(positions[-1]), int(starts[-1]))
+            self._look(int(positions[-1]))
         return self._strange(scores, p_values, positions), evidence
 
     def _strange(self, scores: Floats, p_values: Floats, positions: Positions) -> npt.NDArray[np.bool_]:
@@ -117,11 +116,11 @@ class WatchedGroup:
             strange = np.where(positions > self.alarm.at, scores > known, strange)
         return np.asarray(strange)
 
-    def _look(self, position: int, start: int) -> None:
+    def _look(self, position: int) -> None:
         reference = self._before(self.observed - len(self._recent))
         self.window_p_value = smallest_p_value(self._recent, reference)
         if self.window_p_value <= self.limits.look_level:
-            self._raise(Alarm(position, start, WINDOW))
+            self._raise(position, int(self._change.likely_start()), WINDOW)
         self._past.append((self.observed, position, self._memory.exceedances(LEVELS)))
         self._thin_out()
 
@@ -138,8 +137,8 @@ class WatchedGroup:
         if older > 2 * _OLDER:
             self._past = self._past[:older:2] + self._past[older:]
 
-    def _raise(self, alarm: Alarm) -> None:
-        self.alarm = self.alarm or alarm
+    def _raise(self, position: int, since: int, by: str) -> None:
+        self.alarm = self.alarm or Alarm(position, since, by)
 
     def foreign_share(self) -> ForeignShare | None:
         """The share of foreign texts in the window, compared with everything before it.

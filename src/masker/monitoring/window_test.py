@@ -61,7 +61,7 @@ def window_p_values(scores: Floats, references: Sequence[Exceedance]) -> Floats:
     observed = (scores > earlier[:, None]).sum(axis=1)
     chances = beta_binomial(len(scores), above, below)
     tail = np.arange(len(scores) + 1) >= observed[:, None]
-    return np.minimum(1.0, (chances * tail).sum(axis=1))
+    return np.asarray(np.minimum(1.0, (chances * tail).sum(axis=1)))
 
 
 def smallest_p_value(scores: Floats, references: Sequence[Exceedance]) -> float:
