@@ -44,3 +44,12 @@ def test_figures_of_a_change(monkeypatch):
     row = drift._change_row(drift.Truth(200, 1600, 300, 0.3, 6.0))
     assert row["found"] == 1.0 and row["median"] < 100 and row["start_error"] < 30
     assert abs(row["estimate"] - 0.3) < 0.1 and row["covered"] > 0.6
+
+
+def test_would_alarm_is_what_an_alarm_is():
+    """At the limits that the monitor itself had, and not at stricter ones that it did not reach."""
+    for seed in range(4):
+        stream = drift.make_stream(drift.Truth(100, 600, 300, 0.1 * seed, 4.0), seed)
+        state = drift.watch(stream, drift.LOOSE, until=600).state()
+        assert drift.would_alarm(state, drift.LOOSE) == state["alarm"]
+        assert not drift.would_alarm(state, drift.MonitorSettings(alarm_rate=1e-300))

@@ -56,7 +56,7 @@ class WatchedGroup:
         self.observed = 0
         self.alarm: Alarm | None = None
         self.evidence = self.highest = 0.0  # log10 of the martingale, now and ever
-        self.window_p_value = 1.0
+        self.window_p_value = self.lowest_p_value = 1.0  # of the window, now and ever
         self.reference_size = len(scores)
         self._memory = ScoreMemory(limits.memory, seed)
         self._memory.remember(scores)
@@ -119,6 +119,7 @@ class WatchedGroup:
     def _look(self, position: int) -> None:
         reference = self._before(self.observed - len(self._recent))
         self.window_p_value = smallest_p_value(self._recent, reference)
+        self.lowest_p_value = min(self.lowest_p_value, self.window_p_value)
         if self.window_p_value <= self.limits.look_level:
             self._raise(position, int(self._change.likely_start()), WINDOW)
         self._past.append((self.observed, position, self._memory.exceedances(LEVELS)))
@@ -163,6 +164,7 @@ class WatchedGroup:
             "highest_evidence": self.highest,
             "evidence_limit": -math.log10(self.limits.martingale_rate),
             "window_p_value": self.window_p_value,
+            "lowest_window_p_value": self.lowest_p_value,
             "window_limit": self.limits.look_level,
             "foreign_share": None if share is None else share.as_dict(),
         }
@@ -173,7 +175,7 @@ class WatchedGroup:
         return {
             "observed": self.observed,
             "alarm": None if self.alarm is None else asdict(self.alarm),
-            "evidence": [self.evidence, self.highest, self.window_p_value],
+            "evidence": [self.evidence, self.highest, self.window_p_value, self.lowest_p_value],
             "reference_size": self.reference_size,
             "memory": self._memory.to_json(),
             "change": self._change.to_json(),
@@ -189,7 +191,7 @@ class WatchedGroup:
         group = cls(np.empty(0), limits, ())
         group.observed = int(content["observed"])
         group.alarm = None if content["alarm"] is None else Alarm(**content["alarm"])
-        group.evidence, group.highest, group.window_p_value = map(float, content["evidence"])
+        group.evidence, group.highest, group.window_p_value, group.lowest_p_value = map(float, content["evidence"])
         group.reference_size = int(content["reference_size"])
         group._memory = ScoreMemory.from_json(content["memory"])
         group._change = ChangeMartingale.from_json(content["change"])
