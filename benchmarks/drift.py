@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks import environments
 from benchmarks.drift_corpora import CORPORA, NEEDED, measure_corpus
 from benchmarks.drift_page import write_tables
-from benchmarks.drift_streams import Truth, delays, first_alarm, make_stream, p_values, watch
+from benchmarks.drift_streams import NAMES, Truth, delays, first_alarm, make_stream, p_values, watch
 from masker.corpora import list_corpora
 from masker.files import write_json
 from masker.metrics import auroc
@@ -168,13 +168,14 @@ def corpora() -> dict[str, Any]:
 def cost() -> dict[str, Any]:
     """Processor time of a text, in batches and one at a time, and the size of what is kept."""
     stream = make_stream(Truth(200, COST_TEXTS), 0)
+    labels = [NAMES[place] for place in stream.labels]
     found: dict[str, Any] = {"texts": COST_TEXTS, "microseconds": {}}
     for batch in (1000, 32, 1):
-        monitor = DriftMonitor(stream.calibration, stream.calibration_labels, list(range(5)))
+        monitor = DriftMonitor(stream.calibration, stream.calibration_labels, NAMES)
         texts = COST_TEXTS if batch > 1 else COST_TEXTS // 10
         start = time.process_time()
         for at in range(0, texts, batch):
-            monitor.observe(stream.scores[at : at + batch], stream.labels[at : at + batch].tolist())
+            monitor.observe(stream.scores[at : at + batch], labels[at : at + batch])
         found["microseconds"][str(batch)] = round(1e6 * (time.process_time() - start) / texts)
         found.setdefault("state_kb", round(len(json.dumps(monitor.to_json())) / 1000))
     return found
@@ -205,6 +206,12 @@ def separations() -> dict[str, float]:
     return found
 
 
+def example_state() -> dict[str, Any]:
+    """What the page shows: a simulated stream with 10 % foreign texts."""
+    stream = make_stream(replace(RIVER_CASE, share=0.1), 0)
+    return watch(stream, MonitorSettings(), until=CHANGE + 2000).state()
+
+
 def stored() -> dict[str, Any]:
     """What has been measured."""
     found: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
@@ -226,8 +233,9 @@ def main() -> None:
         # After each part, so that an interruption loses no finished part, nor one that another process has measured.
         write_json(RESULTS, {**stored(), name: measured, "auroc": separations(), "provenance": provenance()})
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    write_tables(stored(), PAGE)
-    draw_drift(watch(make_stream(replace(RIVER_CASE, share=0.1), 0), MonitorSettings(), until=AFTER).state(), PICTURE)
+    example = example_state()
+    write_tables({**stored(), "example": example}, PAGE)
+    draw_drift(example, PICTURE)
 
 
 if __name__ == "__main__":

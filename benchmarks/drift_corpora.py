@@ -90,7 +90,9 @@ def measure_corpus(corpus: Corpus, shares: tuple[float, ...]) -> dict[str, Any]:
 
     def firsts(foreign: str | None, share: float) -> list[int | None]:
         return [
-            first_alarm(watch(corpus_stream(scores, foreign, share, seed), settings, classes=int(scores["classes"])))
+            first_alarm(
+                watch(corpus_stream(scores, foreign, share, seed), settings, classes=range(int(scores["classes"])))
+            )
             for scores in models
             for seed in range(STREAMS)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,12 @@ def other_table(results: dict[str, Any]) -> str:
     return _table(["change", "streams with an alarm", "texts until then, median"], rows)
 
 
+def example_text(results: dict[str, Any]) -> str:
+    # A number keeps its unit.
+    lines = textwrap.fill(results["example"]["sentence"].replace(" %", "\N{NO-BREAK SPACE}%"), 116)
+    return "```text\n" + lines.replace("\N{NO-BREAK SPACE}", " ") + "\n```\n"
+
+
 def cost_table(results: dict[str, Any]) -> str:
     part = results["cost"]
     rows = [[f"{int(batch):,}", f"{time:,}"] for batch, time in part["microseconds"].items()]
@@ -143,4 +150,5 @@ TABLES = {
     "corpora": (corpora_table, ("corpora",)),
     "other": (other_table, ("other",)),
     "cost": (cost_table, ("cost",)),
+    "example": (example_text, ("example",)),
 }

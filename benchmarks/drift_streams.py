@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
 #: Five classes of different size; some look stranger than others.
+NAMES = ("delivery", "refund", "login", "invoice", "other")
 SHARES = np.array([0.4, 0.25, 0.2, 0.1, 0.05])
 OFFSETS = np.array([0.0, 0.3, -0.3, 0.6, 0.0])
 #: What the model takes foreign texts for.
@@ -101,14 +102,13 @@ OTHER_CHANGES: dict[str, Callable[[Truth, Floats, Places, np.random.Generator], 
 
 
 def watch(
-    stream: Stream, settings: MonitorSettings, until: int | None = None, classes: int | None = None
+    stream: Stream, settings: MonitorSettings, until: int | None = None, classes: Sequence[Any] = NAMES
 ) -> DriftMonitor:
     """A monitor after the stream, or after the first alarm, but not before text ``until``."""
-    count = len(SHARES) if classes is None else classes
-    monitor = DriftMonitor(stream.calibration, stream.calibration_labels, list(range(count)), settings)
+    monitor = DriftMonitor(stream.calibration, stream.calibration_labels, classes, settings)
     for at in range(0, len(stream.scores), CHUNK):
         part = slice(at, at + CHUNK)
-        monitor.observe(stream.scores[part], stream.labels[part].tolist())
+        monitor.observe(stream.scores[part], [classes[place] for place in stream.labels[part]])
         if monitor.alarm and (until is None or monitor.observed >= until):
             break
     return monitor

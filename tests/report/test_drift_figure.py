@@ -22,9 +22,10 @@ def test_png(tmp_path):
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_same_state_gives_the_same_picture(tmp_path):
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_the_same_state_gives_the_same_picture(tmp_path, ending):
     state = monitor(["a", "b"], 300).state()
-    first, second = (draw_drift(state, tmp_path / f"{name}.png").read_bytes() for name in "ab")
+    first, second = (draw_drift(state, tmp_path / f"{name}.{ending}").read_bytes() for name in "ab")
     assert first == second
 
 

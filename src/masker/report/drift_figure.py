@@ -28,6 +28,7 @@ def check_figure(path: str) -> None:
 
 def draw_drift(state: dict[str, Any], path: str | Path) -> Path:
     """Draw the share of strange texts and the evidence of a change, over the texts seen."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -45,7 +46,8 @@ def draw_drift(state: dict[str, Any], path: str | Path) -> Path:
         axes.set_xlim(0, max(1, state["observed"]))
     _label_texts(evidence, blocks)
     target = Path(path).expanduser()
-    with atomic_path(target) as temporary:
+    # Otherwise the ids inside an SVG are drawn at random.
+    with atomic_path(target) as temporary, rc_context({"svg.hashsalt": "masker"}):
         kind = target.suffix.lower()[1:]
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure.savefig(temporary, dpi=150, format=kind, metadata=metadata)
