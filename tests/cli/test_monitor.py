@@ -13,7 +13,7 @@ def test_quiet_traffic_ends_with_0(score_place, tmp_path):
     data = write_jsonl(tmp_path / "quiet.jsonl", make_corpus(60, seed=11)[0])
     done = run("monitor", str(score_place / "model"), str(data), "--plot", str(tmp_path / "drift.svg"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("No sign of a change in 60 texts")
+    assert done.stdout.startswith("No sign of a change in 60 texts; at most")
     assert "all together" in done.stdout and "space" in done.stdout
     assert "the chance of a false alarm is at most 1 % in 100,000 texts" in done.stdout
     assert (tmp_path / "drift.svg").read_text().lstrip().startswith("<?xml")

@@ -21,13 +21,14 @@ def test_quiet():
     assert drift_sentence(state(0)) == "No text has been seen yet."
     assert drift_sentence(state(1)) == "No sign of a change in 1 text."
     assert drift_sentence(state(12_400, share={**SHARE, "low": 0.0})) == (
-        "No sign of a change in 12,400 texts; about 11 % of the last 500 look foreign (0 to 18 %)."
+        "No sign of a change in 12,400 texts; at most 18 % of the last 500 are foreign."
     )
+    assert drift_sentence(state(12_400, share=SHARE)).endswith("about 11 % of the last 500 are foreign (6 to 18 %).")
 
 
 def test_alarm_on_the_whole():
     assert drift_sentence(state(whole=True, share=SHARE, time="2024-05-08")) == (
-        "Alarm: since about text 1,504 (2024-05-08), texts look stranger than before; about 11 % of the last 500 look "
+        "Alarm: since about text 1,504 (2024-05-08), texts look stranger than before; about 11 % of the last 500 are "
         "foreign (6 to 18 %); the chance of a false alarm is at most 1 % in 100,000 texts."
     )
 

@@ -13,7 +13,12 @@ def drift_sentence(state: dict[str, Any]) -> str:
     if state["alarm"]:
         return _alarm(state)
     texts = "1 text" if observed == 1 else f"{observed:,} texts"
-    return f"No sign of a change in {texts}{_foreign(state['foreign_share'])}."
+    share = state["foreign_share"]
+    if share is None or share["low"] > 0:
+        return f"No sign of a change in {texts}{_foreign(share)}."
+    return (
+        f"No sign of a change in {texts}; at most {100 * share['high']:.0f} % of the last {share['texts']} are foreign."
+    )
 
 
 def _alarm(state: dict[str, Any]) -> str:
@@ -45,4 +50,4 @@ def _foreign(share: dict[str, float] | None) -> str:
     if share is None:
         return ""
     value, low, high = (100 * share[key] for key in ("value", "low", "high"))
-    return f"; about {value:.0f} % of the last {share['texts']:.0f} look foreign ({low:.0f} to {high:.0f} %)"
+    return f"; about {value:.0f} % of the last {share['texts']:.0f} are foreign ({low:.0f} to {high:.0f} %)"
