@@ -5,9 +5,9 @@ r"""How many of the last texts are foreign.
 
 r is the share of the last w texts above a score, q the share of in-distribution texts above it. If all foreign texts
 score above it, :math:`r = (1 - \pi) q + \pi`, which gives :math:`\pi`; if not all do, the result is lower. So every
-score gives a lower bound of :math:`\pi`: a high one a firm bound where foreign texts are very strange, a low one a bound
-that misses few of them. The lower end of the interval is the best bound of all levels. The estimate and the upper end
-are those of the score that one in five known texts exceeds; foreign texts below it are not counted.
+score gives a lower bound of :math:`\pi`: a high one a firm bound where foreign texts are very strange, a low one a
+bound that misses few of them. The lower end of the interval is the best bound of all levels. The estimate and the upper
+end are those of the score that one in five known texts exceeds; foreign texts below it are not counted.
 
 Both r and q are uncertain: the ends are made of those of an exact interval for r (Clopper and Pearson 1934) and of the
 Beta distribution of q (:mod:`masker.monitoring.online_p_values`), the risk divided between the two, and for the lower
