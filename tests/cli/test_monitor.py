@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
+from masker.monitoring import MonitorSettings
 from tests.cli.command_line import last_line, one_line, run, write_jsonl
 from tests.conftest import make_corpus
 
@@ -51,3 +52,11 @@ def test_a_recalibrated_model_needs_a_new_state(score_model, score_place, tmp_pa
     assert run("monitor", str(moved), data, "--state", state).returncode in (0, 3), "a model may move"
     assert run("calibrate", score_model, str(score_place / "new.jsonl")).returncode == 0
     assert "name another file to start anew" in one_line(run("monitor", score_model, data, "--state", state))
+
+
+def test_help_names_the_defaults():
+    shown = " ".join(run("monitor", "--help").stdout.split())
+    defaults = MonitorSettings()
+    for value in (defaults.alarm_rate, defaults.horizon, defaults.window):
+        assert f"[default: {value}]" in shown
+    assert "3: an alarm" in shown
