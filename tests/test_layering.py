@@ -37,6 +37,7 @@ ORDER = [
     "classifier",
     "audit",
     "analysis",
+    "monitoring",
     "export",
     "commands",
     "experiments",

@@ -20,6 +20,7 @@ from masker.cli.demo import demo_command
 from masker.cli.evaluate import evaluate_command
 from masker.cli.export import export_command
 from masker.cli.keywords import keywords_command
+from masker.cli.monitor import monitor_command
 from masker.cli.predict import predict_command
 from masker.cli.report import report_command
 from masker.cli.reproduce import reproduce_command
@@ -60,8 +61,8 @@ def cli() -> None:  # noqa: D103 - its help is above
 
 
 for command in (
-    demo_command, train_command, predict_command, evaluate_command, report_command, calibrate_command, keywords_command,
-    audit_command, export_command, data, reproduce_command,
+    demo_command, train_command, predict_command, evaluate_command, report_command, calibrate_command, monitor_command,
+    keywords_command, audit_command, export_command, data, reproduce_command,
 ):  # fmt: skip
     cli.add_command(command)
 
