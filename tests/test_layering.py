@@ -34,6 +34,7 @@ ORDER = [
     "detection",
     "model",
     "classifier",
+    "evidence",
     "audit",
     "export",
     "service",
