@@ -1,0 +1,52 @@
+// The live panel: how much is asked, how much is rejected, and whether the texts have changed.
+
+import { byId, draw, make, percent, plural } from "./dom.js";
+import { call } from "./service.js";
+
+const EVERY = 5000; // milliseconds
+const KEPT = 60; // points of the line
+const shares = [];
+let before = null;
+
+/** Asks now and then, while the page can be seen. */
+export async function watchTraffic() {
+  if (!document.hidden) await update().catch(() => {}); // the next one may succeed
+  setTimeout(watchTraffic, EVERY);
+}
+
+async function update() {
+  const traffic = await call("v1/traffic", { quiet: true });
+  const drift = await call("v1/drift", { quiet: true }).catch(() => ({}));
+  if (before && traffic.texts > before.texts) {
+    shares.push((traffic.rejected - before.rejected) / (traffic.texts - before.texts));
+    shares.splice(0, shares.length - KEPT);
+  }
+  before = traffic;
+  const rejected = traffic.texts ? percent(traffic.rejected / traffic.texts) : "–";
+  byId("traffic-figures").replaceChildren(
+    make("dl", {},
+      ...pair("Texts", traffic.texts.toLocaleString("en")),
+      ...pair("Requests", traffic.requests.toLocaleString("en")),
+      ...pair("Rejected", rejected),
+      ...pair("Drift", driftLine(drift))),
+    shares.length > 1 ? line() : make("p", { class: "hint" }, `Since the service started. Asked every ${EVERY / 1000} s.`),
+  );
+  byId("traffic").hidden = false;
+}
+
+const pair = (name, value) => [make("dt", {}, name), make("dd", {}, value)];
+
+function driftLine(drift) {
+  if (drift.alarm === undefined) return "not watched";
+  return drift.alarm ? make("b", { class: "out" }, "◇ alarm") : "none seen";
+}
+
+function line() {
+  const width = 240, height = 36, step = width / (KEPT - 1);
+  const most = Math.max(...shares, 0.1);
+  const points = shares.map((share, place) => `${place * step},${height - 2 - (share / most) * (height - 4)}`);
+  return make("figure", {},
+    draw("svg", { viewBox: `0 0 ${width} ${height}`, class: "spark", "aria-hidden": "true" },
+      draw("polyline", { points: points.join(" ") })),
+    make("figcaption", { class: "hint" }, `Rejected share, ${plural(shares.length, "reading")}, highest ${percent(most)}`));
+}
