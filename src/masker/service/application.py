@@ -18,6 +18,8 @@ from masker.model import Model
 from masker.service.batch_queue import BatchQueue
 from masker.service.classification import Classified, EvidenceFinder, Scorer, TrafficMonitor, top_classes
 from masker.service.failures import ServiceError, add_error_handlers, explain, invalid, too_large
+from masker.service.page_routes import add_page
+from masker.service.requested_evidence import requested_evidence
 from masker.service.schemas import ClassifyRequest, ClassifyResponse, ErrorBody
 from masker.service.service_options import ServiceOptions
 
@@ -99,7 +101,7 @@ def create_app(
     options: ServiceOptions | None = None,
     *,
     monitor: TrafficMonitor | None = None,
-    evidence: EvidenceFinder | None = None,
+    evidence: EvidenceFinder | None = requested_evidence,
     extend: Callable[[FastAPI], None] | None = None,
 ) -> FastAPI:
     """Make the service of a model.
@@ -108,8 +110,8 @@ def create_app(
         model: The model.
         options: Limits and settings.
         monitor: Is told the p-value and the label of every answer; ``/metrics`` and ``/v1/drift`` show its state.
-        evidence: Finds the words that carry an answer, for requests with ``evidence``.
-        extend: Adds routes, such as those of the page.
+        evidence: Finds the words that carry an answer, for requests with ``evidence``; ``None`` refuses these.
+        extend: Adds routes.
     """
     service = Service(model, options or ServiceOptions(), monitor, evidence)
 
@@ -123,6 +125,7 @@ def create_app(
     app.state.service = service
     add_error_handlers(app)
     _add_routes(app, service)
+    add_page(app)
     if extend is not None:
         extend(app)
     return app
