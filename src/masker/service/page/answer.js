@@ -1,6 +1,6 @@
 // The answer for one text: verdict, place of its score, words, classes.
 
-import { byId, figure, make, percent } from "./dom.js";
+import { byId, figure, make, percent, plural } from "./dom.js";
 import { histogramOf } from "./histogram.js";
 import { wordsOf } from "./words.js";
 
@@ -50,13 +50,13 @@ function showHistogram(answer, { histogram, classes }) {
   redraw();
   const side = threshold === null ? "There is no threshold: nothing is rejected."
     : `Its score ${figure(answer.ood_score)} is ${answer.is_ood ? "beyond" : "within"} the threshold ${figure(threshold)}.`;
-  byId("histogram-line").textContent =
-    `${side} ${strange(answer.p_value)} Bars: ${histogram.documents} texts held out of training.`;
+  const bars = `The bars are ${plural(histogram.documents, "text")} of its classes held out of training.`;
+  byId("histogram-line").textContent = `${side} ${strange(answer.p_value)} ${bars}`;
 }
 
 function strange(p) {
   const count = Math.round(p * 100);
-  return `About ${count < 1 ? "fewer than 1" : count} in 100 texts of its classes look as strange.`;
+  return `${count < 1 ? "Fewer than 1" : `About ${count}`} in 100 texts of its classes look at least as strange.`;
 }
 
 /** The most probable and the nearest classes in one table. */
@@ -68,7 +68,8 @@ function classesOf(answer) {
   if (!labels.size) return [];
   const rows = [...labels].map((label) => {
     const share = probable.get(label);
-    const bar = make("meter", { min: 0, max: 1, value: share ?? 0, "aria-hidden": "true" });
+    const bar = make("span", { class: "meter", "aria-hidden": "true" }, make("span"));
+    bar.firstChild.style.width = `${100 * (share ?? 0)}%`;
     return make("tr", {},
       make("th", { scope: "row" }, String(label)),
       make("td", { class: "share" }, share === undefined ? "–" : bar, share === undefined ? "" : percent(share)),

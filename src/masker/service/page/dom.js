@@ -26,11 +26,11 @@ export function percent(share) {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Three significant digits. */
+/** Three significant digits, and a minus sign that is as wide as a plus. */
 export function figure(value) {
   if (value === null || value === undefined) return "–";
   const rounded = Number(value.toPrecision(3));
-  return Math.abs(rounded) >= 1e6 ? rounded.toExponential(1) : String(rounded);
+  return (Math.abs(rounded) >= 1e6 ? rounded.toExponential(1) : String(rounded)).replace("-", "−");
 }
 
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;

@@ -15,9 +15,9 @@ export function histogramOf({ edges, counts, beyond }, threshold, score, width) 
   const base = HEIGHT - BOTTOM, tallest = Math.max(...counts, 1);
   const chart = draw("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}` });
   if (threshold !== null && threshold < high) {
-    chart.append(
-      draw("rect", { class: "beyond", x: x(threshold), y: TOP, width: x(high) - x(threshold), height: base - TOP }),
-    );
+    const wide = x(high) - x(threshold);
+    chart.append(draw("rect", { class: "beyond", x: x(threshold), y: TOP, width: wide, height: base - TOP }));
+    if (wide > 70) chart.append(draw("text", { x: x(threshold) + 8, y: TOP + 16, class: "beyond" }, "rejected"));
   }
   counts.forEach((count, bin) => {
     const left = x(edges[bin]), tall = (count / tallest) * (base - TOP - 4);
@@ -25,7 +25,7 @@ export function histogramOf({ edges, counts, beyond }, threshold, score, width) 
     if (count) chart.append(draw("rect", { class: "bar", ...size }));
   });
   chart.append(draw("line", { class: "axis", x1: SIDE, x2: width - SIDE, y1: base, y2: base }));
-  const ticks = [[edges[0], figure(edges[0])]];
+  const ticks = [[edges[0], figure(Number(edges[0].toFixed(2)))]];
   if (threshold !== null && threshold <= high) {
     chart.append(draw("line", { class: "threshold", x1: x(threshold), x2: x(threshold), y1: TOP - 4, y2: base }));
     ticks.push([threshold, `threshold ${figure(threshold)}`]);

@@ -16,7 +16,7 @@ let shown = null; // the entry on display
 // Messages ------------------------------------------------------------------------------------------------------------
 
 function showError(message) {
-  byId("error").textContent = message;
+  byId("error").textContent = message.charAt(0).toUpperCase() + message.slice(1);
   byId("error").hidden = message === "";
   if (message) byId("status").textContent = "";
 }
@@ -77,7 +77,7 @@ async function copyLink() {
 // History -------------------------------------------------------------------------------------------------------------
 
 function showHistory() {
-  byId("history-line").hidden = session.entries.length > 0;
+  byId("history-line").hidden = session.entries.length > 0 || session.rejected.length > 0;
   byId("history").replaceChildren(...session.entries.map((entry) => {
     const again = () => { fillIn(entry.input); show(entry); byId("verdict").focus(); };
     const button = make("button", { type: "button", onclick: again, "aria-current": entry === shown ? "true" : null },

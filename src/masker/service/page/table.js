@@ -44,7 +44,8 @@ function inputsOf(rows, [text, pair]) {
 function askForColumns(name, rows, pairs, start) {
   const header = make("input", { type: "checkbox", id: "has-header", checked: true });
   const select = (id) => make("select", { id }, ...rows[0].map((cell, column) =>
-    make("option", { value: column }, `${column + 1}: ${cell.trim().slice(0, 40) || "(no name)"}`)));
+    make("option", { value: column, selected: column === longest(rows) },
+      `${column + 1}: ${cell.trim().slice(0, 40) || "(no name)"}`)));
   const fields = [["column", "Column of the text"], ...(pairs ? [["pair-column", "Column of the second text"]] : [])]
     .map(([id, label]) => make("div", {}, make("label", { for: id }, label), select(id)));
   const form = make("form", { class: "stack" }, ...fields,
@@ -56,6 +57,12 @@ function askForColumns(name, rows, pairs, start) {
   });
   place(title(name), make("p", {}, `No column of this file is named ${pairs ? "text and text_pair" : "text"}.`), form);
   form.querySelector("select").focus();
+}
+
+/** The column with the longest cells is the likely one. */
+function longest(rows) {
+  const lengths = rows[0].map((_, column) => rows.slice(1, 50).reduce((sum, row) => sum + (row[column] ?? "").length, 0));
+  return lengths.indexOf(Math.max(...lengths));
 }
 
 async function classifyRows(name, inputs, { onError, onRows, onOpen }) {

@@ -19,7 +19,7 @@ export function wordsOf({ text, pair }, answer) {
   const texts = [text, ...(pair === null ? [] : [pair])].map((one) => Array.from(one));
   const shown = make("div", { class: "text" });
   const line = make("p", { class: "hint" });
-  const views = [{ name: "As written", answer, show: () => asWritten(texts, evidence) }];
+  const views = [{ name: "As written", answer, show: () => asWritten(texts, evidence, answer) }];
   const { keywords } = evidence;
   if (keywords?.masked) {
     const without = { name: "Keywords masked", answer: keywords.masked };
@@ -81,7 +81,7 @@ function pieces(texts, readTo, spans, makeSpan) {
 
 const inOrder = (spans) => spans.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
 
-function asWritten(texts, evidence) {
+function asWritten(texts, evidence, answer) {
   const most = Math.max(...evidence.parts.map((part) => Math.abs(part.support)), 0);
   const least = Math.max(LEAST_SUPPORT, most / 10);
   const spans = evidence.parts
@@ -93,9 +93,10 @@ function asWritten(texts, evidence) {
     return mark;
   });
   const unit = evidence.single_words ? "word" : "run of words";
+  const what = answer.confidence === null ? "the number falls" : `${answer.label} loses confidence`;
   const note = spans.length
-    ? `Filled: the label loses confidence without the ${unit}. Dotted: it gains.`
-    : `No single ${unit} decides it: the answer is the same without any one of them.`;
+    ? `Filled: ${what} without the ${unit}. Dotted: the opposite.`
+    : `No single ${unit} decides it: the answer stays without any one of them.`;
   return { content, note };
 }
 
@@ -106,10 +107,10 @@ function hiddenView(texts, evidence, spans, hideSpans) {
   const content = hideSpans
     ? pieces(texts, evidence.read_to, inOrder([...spans]), hidden)
     : pieces(texts, evidence.read_to, inOrder([...spans]), (text) => make("b", {}, text));
-  if (!hideSpans) content.forEach((paragraph) => paragraph.classList.add("context-gone"));
+  if (!hideSpans) content.forEach((paragraph) => paragraph.classList.add("hidden-context"));
   const note = hideSpans
     ? "A model that reads the context gives the same answer without the keywords."
-    : "Keywords alone are not a text: a model that reads the context is unsure here.";
+    : "The model sees the bold words alone. One that reads the context is unsure here.";
   return { content, note };
 }
 
@@ -120,14 +121,16 @@ function details(texts, evidence, answer) {
   const rows = byWeight.map((part) => {
     const [place, start, end] = part.spans[0];
     const without = isNumber ? answer.label - part.support : answer.confidence - part.support;
-    const changed = isNumber ? null : make("td", {}, part.is_ood ? "none of my classes" : String(part.label));
     return make("tr", {},
       make("th", { scope: "row" }, slice(texts[place], start, end)),
       make("td", { class: "number" }, isNumber ? figure(without) : percent(Math.max(0, without))),
-      changed);
+      ...(isNumber ? [] : [
+        make("td", { class: "number" }, figure(answer.ood_score - part.strangeness)),
+        make("td", {}, part.is_ood ? "none of my classes" : String(part.label)),
+      ]));
   });
   const first = evidence.single_words ? "Without the word" : "Without the words";
-  const heads = isNumber ? [first, "Answer"] : [first, `Confidence in ${answer.label}`, "Answer"];
+  const heads = isNumber ? [first, "Answer"] : [first, `Confidence in ${answer.label}`, "Score", "Answer"];
   return make("details", {},
     make("summary", {}, "The numbers"),
     make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What each word changes" },
