@@ -1,172 +1,234 @@
-"""The service as an ASGI application."""
+"""The service of a model, and its ASGI application."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
-from pydantic import ValidationError
-from pydantic_core import to_json
+from fastapi import FastAPI
 
 from masker import __version__
 from masker.documents.texts import Text
+from masker.errors import MaskerError
 from masker.model import Model
+from masker.service.api_page import add_api_page
 from masker.service.batch_queue import BatchQueue
-from masker.service.classification import Classified, EvidenceFinder, Scorer, TrafficMonitor, top_classes
-from masker.service.failures import ServiceError, add_error_handlers, explain, invalid, too_large
-from masker.service.page_routes import add_page
-from masker.service.requested_evidence import requested_evidence
-from masker.service.schemas import ClassifyRequest, ClassifyResponse, ErrorBody
+from masker.service.classification import (
+    Classified,
+    EvidenceFinder,
+    MonitorMaker,
+    Scorer,
+    ServedModel,
+    top_classes,
+)
+from masker.service.failures import ServiceError, add_error_handlers, invalid, too_large
+from masker.service.front_door import FrontDoor
+from masker.service.page_routes import add_page, requested_evidence
+from masker.service.routes import add_routes
+from masker.service.service_metrics import ServiceMetrics
 from masker.service.service_options import ServiceOptions
 
-_ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorBody} for status in (401, 403, 413, 422, 429, 503)}
+_log = logging.getLogger("masker")
+
+#: Seconds between looks at the queue and the drift for the metrics.
+_LOOK = 2.0
+#: Enough texts to open everything that is opened when it is first needed.
+_WARM_UP = 64
 
 
 class Service:
     """What the routes share; ``app.state.service``.
 
     Attributes:
-        model: The model that new requests get.
+        served: The model that new requests get; those accepted before a reload keep theirs.
+        name: What the model is called.
+        backend: What runs its network.
         options: Limits and settings.
-        monitor: Watches for drift, if given.
-        evidence: Finds the evidence for answers, if given.
+        metrics: Counts.
         queue: Where requests wait.
+        on_start: Called in the event loop when it starts.
+        after_reload: Called after a reload over HTTP, to tell other workers.
     """
 
     def __init__(
-        self, model: Model, options: ServiceOptions, monitor: TrafficMonitor | None, evidence: EvidenceFinder | None
+        self,
+        model: Model,
+        options: ServiceOptions,
+        reopen: Callable[[], Model] | None = None,
+        make_monitor: MonitorMaker | None = None,
+        evidence: EvidenceFinder | None = None,
     ) -> None:
-        self.model, self.options, self.monitor, self.evidence = model, options, monitor, evidence
-        self.queue: BatchQueue[Model, Classified] = BatchQueue(Scorer(monitor), options)
+        self.options, self.evidence = options, evidence
+        self.name, self.backend = "model", None
+        self.metrics = ServiceMetrics()
+        self.queue: BatchQueue[ServedModel, Classified] = BatchQueue(Scorer(self.metrics), options)
+        self.on_start: list[Callable[[], None]] = []
+        self.after_reload: Callable[[], None] | None = None
+        self._reopen, self._make_monitor = reopen, make_monitor
+        self._reloading = asyncio.Lock()
+        self._searching: ThreadPoolExecutor | None = None
+        self.served = self._in_service(model, 1)
 
-    def require_ready(self) -> None:
-        if not self.queue.is_running:
-            raise ServiceError(503, "not_ready", "the service is starting or stopping; try again soon")
+    def _in_service(self, model: Model, number: int) -> ServedModel:
+        return ServedModel(model, number, None if self._make_monitor is None else self._make_monitor(model))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Accept requests inside the context; leaving it finishes those that were accepted."""
+        await asyncio.to_thread(_warm_up, self.served.model)
+        self._searching = ThreadPoolExecutor(1, "masker-evidence")
+        await self.queue.start()
+        noting = asyncio.create_task(self._note())
+        for start in self.on_start:
+            start()
+        try:
+            yield
+        finally:
+            await self.queue.stop()
+            noting.cancel()
+            with suppress(asyncio.CancelledError):
+                await noting
+            self._searching.shutdown()
+
+    async def _note(self) -> None:
+        while True:
+            self.note()
+            await asyncio.sleep(_LOOK)
+
+    def note(self) -> None:
+        """Bring the metrics up to date."""
+        self.metrics.note(self.queue.waiting, self.served.number, self.served.drift())
 
     async def classify(self, texts: Sequence[Text], *, top_k: int = 0, evidence: bool = False) -> list[dict[str, Any]]:
-        """JSON-ready answers, in the order of the texts."""
-        self.require_ready()
-        model = self.model
-        if evidence and self.evidence is None:
-            raise invalid("evidence: this service does not offer it; leave it out")
-        self._check_kind(model, texts)
-        classified = await self.queue.submit(model, texts)
+        """JSON-ready answers, in the order of the texts.
+
+        Raises:
+            ServiceError: When the request is beyond a limit, of the wrong kind, or comes at a bad time.
+        """
+        served = self.served
+        self._check(served.model, texts, evidence)
+        classified = await self.queue.submit(served, texts, served.longest)
         answers = [one.prediction.as_dict() for one in classified]
         if top_k:
             for answer, one in zip(answers, classified, strict=True):
-                answer["top_k"] = top_classes(model, one, top_k)
+                answer["top_k"] = top_classes(served.model, one, top_k)
         if evidence and self.evidence is not None:
             predictions = [one.prediction for one in classified]
-            found = await asyncio.to_thread(self.evidence, model, texts, predictions)
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(self._searching, self.evidence, served.model, texts, predictions)
             for answer, words in zip(answers, found, strict=True):
                 answer["evidence"] = words
         return answers
 
-    def _check_kind(self, model: Model, texts: Sequence[Text]) -> None:
-        if texts and isinstance(texts[0], str) == model.pairs:
-            expected = "pairs of texts (columns text and text_pair)" if model.pairs else "single texts"
-            raise invalid(f"this model was trained on {expected}; the input is of the other kind")
-
-    def check_limits(self, texts: Sequence[Text]) -> None:
-        """Refuse what is beyond a limit."""
-        if len(texts) > self.options.max_texts:
-            raise too_large(f"a request may have {self.options.max_texts} texts; got {len(texts)}; send them in parts")
+    def _check(self, model: Model, texts: Sequence[Text], evidence: bool) -> None:
+        if evidence and self.evidence is None:
+            raise invalid("evidence: this service does not offer it; leave it out")
+        most = self.options.max_evidence if evidence else self.options.max_texts
+        if len(texts) > most:
+            what = "a request for evidence" if evidence else "a request"
+            raise too_large(f"{what} may have {most} texts; got {len(texts)}; send them in parts")
+        limit = self.options.max_characters
         for place, text in enumerate(texts):
+            if isinstance(text, str) == model.pairs:
+                expected = "pairs of texts (columns text and text_pair)" if model.pairs else "single texts"
+                raise invalid(f"this model was trained on {expected}; the input is of the other kind")
             size = len(text) if isinstance(text, str) else len(text[0]) + len(text[1])
-            if size > self.options.max_characters:
-                limit = self.options.max_characters
-                raise too_large(f"a text may have {limit} characters; text {place} has {size}; shorten it")
+            if size > limit:
+                raise too_large(f"a text may have {limit} characters; number {place + 1} has {size}; shorten it")
+
+    async def reload(self) -> None:
+        """Open the model's folder again, and serve what is in it from the next request on.
+
+        Raises:
+            ServiceError: When the service was not made from a folder, or it cannot be opened: then the model stays.
+        """
+        if self._reopen is None:
+            raise ServiceError(409, "reload_failed", "this service was not started from a model folder")
+        async with self._reloading:
+            try:
+                model = await asyncio.to_thread(_opened_and_warm, self._reopen)
+            except Exception as error:
+                self.metrics.count_reload("failed")
+                reason = str(error) if isinstance(error, MaskerError) else f"{type(error).__name__}: {error}"
+                _log.error("reload failed; the model before stays", extra={"fields": {"error": reason}})
+                raise ServiceError(409, "reload_failed", f"the model before stays in service: {reason}") from error
+            self.served = self._in_service(model, self.served.number + 1)
+        self.metrics.count_reload("done")
+        _log.info("model reloaded", extra={"fields": {"model": self.name, "number": self.served.number}})
 
     def describe(self) -> dict[str, Any]:
         """What ``GET /v1/model`` answers."""
-        model = self.model
+        model = self.served.model
         return {
+            "name": self.name,
+            "backend": self.backend,
+            "number": self.served.number,
             "classes": model.labels,
+            "regression": model.is_regression,
             "pairs": model.pairs,
             "max_length": model.max_length,
-            "regression": model.is_regression,
             "detector": model.describe_detector(),
             "validation": model.validation,
             "provenance": model.provenance,
+            "evidence": self.evidence is not None,
+            "limits": self.options.limits(),
             "masker": __version__,
         }
+
+
+def _opened_and_warm(reopen: Callable[[], Model]) -> Model:
+    model = reopen()
+    _warm_up(model)
+    return model
+
+
+def _warm_up(model: Model) -> None:
+    text: Text = ("a text", "and another") if model.pairs else "a text"
+    model.predict([text])
+    model.predict([text] * _WARM_UP)
 
 
 def create_app(
     model: Model,
     options: ServiceOptions | None = None,
     *,
-    monitor: TrafficMonitor | None = None,
+    reopen: Callable[[], Model] | None = None,
+    make_monitor: MonitorMaker | None = None,
     evidence: EvidenceFinder | None = requested_evidence,
-    extend: Callable[[FastAPI], None] | None = None,
 ) -> FastAPI:
     """Make the service of a model.
 
     Args:
         model: The model.
         options: Limits and settings.
-        monitor: Is told the p-value and the label of every answer; ``/metrics`` and ``/v1/drift`` show its state.
-        evidence: Finds the words that carry an answer, for requests with ``evidence``; ``None`` refuses these.
-        extend: Adds routes.
+        reopen: Opens the model again, for a reload.
+        make_monitor: Makes what watches the traffic of a model; it is told the score and the label of every answer, and
+            ``/metrics`` and ``/v1/drift`` show what it sees.
+        evidence: Finds what an answer rests on, for requests with ``evidence``; ``None`` refuses these.
     """
-    service = Service(model, options or ServiceOptions(), monitor, evidence)
+    service = Service(model, options or ServiceOptions(), reopen, make_monitor, evidence)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await service.queue.start()
-        yield
-        await service.queue.stop()
+        async with service.running():
+            yield
 
-    app = FastAPI(title="masker", version=__version__, lifespan=lifespan)
+    app = FastAPI(
+        title="masker",
+        version=__version__,
+        summary="Classifies texts, and says when a text belongs to none of the classes.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
     app.state.service = service
     add_error_handlers(app)
-    _add_routes(app, service)
-    add_page(app)
-    if extend is not None:
-        extend(app)
+    paths = add_routes(app, service)
+    add_api_page(app)
+    add_page(app, service)
+    app.add_middleware(FrontDoor, options=service.options, metrics=service.metrics, paths=paths)
     return app
-
-
-def _add_routes(app: FastAPI, service: Service) -> None:
-    body = {"content": {"application/json": {"schema": ClassifyRequest.model_json_schema()}}, "required": True}
-
-    @app.post(
-        "/v1/classify",
-        responses={200: {"model": ClassifyResponse}, **_ERRORS},
-        openapi_extra={"requestBody": body},
-    )
-    async def classify(request: Request) -> Response:
-        """Classify one text or many."""
-        try:
-            asked = ClassifyRequest.model_validate_json(await request.body())
-        except ValidationError as error:
-            raise invalid(explain(error)) from None
-        texts = asked.inputs()
-        service.check_limits(texts)
-        answers = await service.classify(texts, top_k=asked.top_k, evidence=asked.evidence)
-        return Response(to_json({"predictions": answers}, inf_nan_mode="null"), media_type="application/json")
-
-    @app.get("/v1/model")
-    async def model() -> JSONResponse:
-        """What the model is: classes, score, promise, where it comes from."""
-        return JSONResponse(service.describe())
-
-    @app.get("/v1/drift")
-    async def drift() -> JSONResponse:
-        """What the monitor sees in the traffic."""
-        return JSONResponse({} if service.monitor is None else service.monitor.state())
-
-    @app.get("/health")
-    async def health() -> JSONResponse:
-        """Whether the process runs."""
-        return JSONResponse({"status": "ok"})
-
-    @app.get("/ready", responses={503: {"model": ErrorBody}})
-    async def ready() -> JSONResponse:
-        """Whether it takes requests."""
-        service.require_ready()
-        return JSONResponse({"status": "ready"})

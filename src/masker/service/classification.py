@@ -1,9 +1,11 @@
-"""From texts to answers with a model, a batch at a time."""
+"""From texts to answers with the model that is served, a batch at a time."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import time
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,21 +14,46 @@ import numpy.typing as npt
 from masker.detection.prediction import Prediction, predictions_of
 from masker.documents.texts import Text
 from masker.model import Model
-from masker.service.batch_queue import Scored
+from masker.service.service_metrics import ServiceMetrics
 
 
 class TrafficMonitor(Protocol):
-    """Watches the p-values of the traffic for drift."""
+    """Watches the traffic for drift. Never called from two threads at once."""
 
-    def observe(self, p_values: Sequence[float], labels: Sequence[Any]) -> object:
-        """Take note of answered texts: their p-values and predicted labels."""
+    def observe(self, scores: Any, labels: Sequence[Any]) -> object:
+        """Take note of answered texts, in order: their out-of-distribution scores and predicted labels."""
 
     def state(self) -> dict[str, Any]:
         """What it knows, JSON-ready."""
 
 
-#: Finds the evidence for answers: takes a model, texts and their predictions, returns a dictionary for each.
+#: Makes the monitor of a model; ``None`` if it cannot have one.
+MonitorMaker = Callable[[Model], TrafficMonitor | None]
+#: Finds the evidence for answers, one JSON-ready dictionary for each text. Runs in a thread of its own.
 EvidenceFinder = Callable[[Model, Sequence[Text], Sequence[Prediction]], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class ServedModel:
+    """A model in service: its number (1, 2, ... with each reload), and what watches its traffic."""
+
+    model: Model
+    number: int = 1
+    monitor: TrafficMonitor | None = None
+    opened: float = field(default_factory=time)
+    lock: threading.Lock = field(default_factory=threading.Lock)  # of the monitor
+
+    def drift(self) -> dict[str, Any] | None:
+        """What the monitor sees; ``None`` without one."""
+        if self.monitor is None:
+            return None
+        with self.lock:
+            return self.monitor.state()
+
+    @property
+    def longest(self) -> int | None:
+        """Tokens of a text that are read; ``None`` if windows read all of them."""
+        return self.model.max_length if self.model.settings.model.overlap is None else None
 
 
 class Classified(NamedTuple):
@@ -37,33 +64,30 @@ class Classified(NamedTuple):
 
 
 class Scorer:
-    """Scores batches, and tells a monitor about them."""
+    """Scores batches, counts them, and tells the monitor about them."""
 
-    def __init__(self, monitor: TrafficMonitor | None = None) -> None:
-        self._monitor = monitor
-        self._lock = threading.Lock()
+    def __init__(self, metrics: ServiceMetrics) -> None:
+        self._metrics = metrics
 
-    def __call__(self, model: Model, texts: list[Text]) -> Scored[Classified]:
-        if model.detector is None:
-            outputs = model.outputs(texts)
+    def __call__(self, served: ServedModel, texts: list[Text]) -> list[Classified]:
+        model, detector = served.model, served.model.detector
+        outputs = model.outputs(texts, None, () if detector is None else detector.score.features)
+        self._metrics.count_batch(len(texts), 0 if outputs.lengths is None else int(outputs.lengths.sum()))
+        if detector is None:
             numbers = [Prediction(float(value), None, None, None, None) for value in outputs.logits[:, 0]]
-            return Scored([Classified(one, None) for one in numbers], _tokens(outputs.lengths))
-        outputs = model.outputs(texts, None, model.detector.score.features)
-        judged = model.detector.judge(outputs)
+            self._metrics.count_numbers(len(numbers))
+            return [Classified(prediction, None) for prediction in numbers]
+        judged = detector.judge(outputs)
         predictions = predictions_of(judged, model.labels)
-        if self._monitor is not None:
-            with self._lock:
-                self._monitor.observe(judged.p_values.tolist(), [one.label for one in predictions])
-        rows = zip(predictions, judged.probabilities, strict=True)
-        return Scored([Classified(*row) for row in rows], _tokens(outputs.lengths))
-
-
-def _tokens(lengths: npt.NDArray[np.int64] | None) -> int:
-    return 0 if lengths is None else int(lengths.sum())
+        self._metrics.count_predictions(predictions)
+        if served.monitor is not None:
+            with served.lock:
+                served.monitor.observe(judged.scores, [prediction.label for prediction in predictions])
+        return list(map(Classified, predictions, judged.probabilities))
 
 
 def top_classes(model: Model, answer: Classified, count: int) -> list[dict[str, Any]]:
-    """The ``count`` most probable classes."""
+    """The ``count`` most probable classes; none for a regression."""
     if answer.probabilities is None:
         return []
     best = np.argsort(-answer.probabilities, kind="stable")[:count]

@@ -5,7 +5,6 @@ The sentences are those of the command line: a :class:`~masker.errors.MaskerErro
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,9 +16,9 @@ from starlette.exceptions import HTTPException
 
 from masker.errors import ConfigError, DataError, MaskerError
 
-_log = logging.getLogger("masker")
-
-_TYPES = {404: "not_found", 405: "method_not_allowed", 408: "timeout", 413: "too_large", 422: "validation"}
+_TYPES = {404: "not_found", 405: "method_not_allowed"}
+#: Problems of one request that are named.
+_SHOWN = 3
 
 
 class ServiceError(MaskerError):
@@ -38,7 +37,7 @@ class ServiceError(MaskerError):
 
 
 def invalid(message: str) -> ServiceError:
-    """A request that cannot be understood."""
+    """A request that cannot be understood, or that this model cannot answer."""
     return ServiceError(422, "validation", message)
 
 
@@ -47,15 +46,34 @@ def too_large(message: str) -> ServiceError:
     return ServiceError(413, "too_large", message)
 
 
+def overloaded(message: str, wait: float) -> ServiceError:
+    """A request that came when too many waited; ``wait`` is in seconds."""
+    return ServiceError(429, "overloaded", message, {"Retry-After": str(min(60, max(1, round(wait))))})
+
+
+def unavailable(error_type: str, message: str) -> ServiceError:
+    """A request that came at a bad time."""
+    return ServiceError(503, error_type, message, {"Retry-After": "1"})
+
+
 def explain(error: ValidationError | RequestValidationError) -> str:
-    """One line about everything that pydantic found."""
-    return "; ".join(dict.fromkeys(_sentence(problem) for problem in error.errors()))
+    """One line about what pydantic found."""
+    sentences = list(dict.fromkeys(_sentence(problem) for problem in error.errors()))
+    more = f"; and {len(sentences) - _SHOWN} more" if len(sentences) > _SHOWN else ""
+    return "; ".join(sentences[:_SHOWN]) + more
 
 
 def _sentence(problem: Any) -> str:
-    name = ".".join(str(part) for part in problem["loc"] if part != "body")
+    # A place in a union has the name of a type in it, which says nothing to the caller.
+    place = [str(part) for part in problem["loc"] if part != "body" and str(part).replace("_", "").isalnum()]
+    name = ".".join(part for part in place if part not in ("str", "tuple"))
     message = str(problem["msg"]).removeprefix("Value error, ")
-    return f"{name}: {message[0].lower()}{message[1:]}" if name else message
+    if problem["type"] in ("json_invalid", "missing", "value_error") or not name:
+        return f"{name}: {message}" if name else message
+    if problem["type"] == "extra_forbidden":
+        return f"unknown field '{name}'; leave it out"
+    got = repr(problem["input"])
+    return f"{name}: {message[0].lower()}{message[1:]}; got {got if len(got) <= 60 else got[:57] + '...'}"
 
 
 def error_response(error: Exception) -> JSONResponse:
@@ -73,20 +91,15 @@ def error_response(error: Exception) -> JSONResponse:
     elif isinstance(error, MaskerError):
         status, kind, message = 500, "model", str(error)
     else:
-        status, kind, message = 500, "internal", f"unexpected {type(error).__name__}; the service's log has more"
+        status, kind, message = 500, "internal", f"unexpected {type(error).__name__}; the log of the service says more"
     return JSONResponse({"error": message, "error_type": kind}, status, dict(headers) if headers else None)
 
 
 def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of an app in this form."""
 
-    async def expected(request: Request, error: Exception) -> JSONResponse:
+    async def answer(request: Request, error: Exception) -> JSONResponse:
         return error_response(error)
 
-    async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        _log.error("a request failed", exc_info=error)
-        return error_response(error)
-
-    for kind in (MaskerError, ValidationError, RequestValidationError, HTTPException):
-        app.add_exception_handler(kind, expected)
-    app.add_exception_handler(Exception, unexpected)
+    for kind in (MaskerError, ValidationError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, Response
 
+from masker.detection.prediction import Prediction
+from masker.documents.texts import Text
+from masker.evidence import find_evidence
+from masker.model import Model
 from masker.service.failures import ServiceError
+from masker.service.routes import CLASSIFY
 from masker.service.score_histogram import score_histogram
 
-_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+if TYPE_CHECKING:
+    from masker.service.application import Service
+
+_TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 #: The page loads nothing but its own files, and no other page frames it.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -26,16 +35,20 @@ def page_files() -> dict[str, tuple[bytes, str]]:
     """Content and media type of the page's files, by name."""
     found = {}
     for file in files("masker.service").joinpath("page").iterdir():
-        kind = _TYPES.get("." + file.name.rpartition(".")[2])
+        kind = _TYPES.get(file.name.rpartition(".")[2])
         if kind is not None:
             found[file.name] = file.read_bytes(), kind
     return found
 
 
-def add_page(app: FastAPI) -> None:
+def requested_evidence(model: Model, texts: Sequence[Text], predictions: Sequence[Prediction]) -> list[dict[str, Any]]:
+    """What the answers rest on, for requests with ``evidence``."""
+    return [find_evidence(model, text).as_dict() for text in texts]
+
+
+def add_page(app: FastAPI, service: Service) -> None:
     """Add the page to a service."""
     content = page_files()
-    service = app.state.service
 
     def answer(name: str) -> Response:
         if name not in content:
@@ -51,9 +64,11 @@ def add_page(app: FastAPI) -> None:
     async def page_file(name: str) -> Response:
         return answer(name)
 
-    @app.get("/v1/calibration")
+    @app.get("/v1/calibration", include_in_schema=False)
     async def calibration() -> JSONResponse:
-        """Scores of held-out documents as a histogram, and the thresholds; null for a regression."""
-        detector = service.model.detector
-        histogram: dict[str, Any] | None = None if detector is None else score_histogram(detector).as_dict()
-        return JSONResponse(histogram)
+        detector = service.served.model.detector
+        return JSONResponse(None if detector is None else score_histogram(detector).as_dict())
+
+    @app.get("/v1/traffic", include_in_schema=False)
+    async def traffic() -> JSONResponse:
+        return JSONResponse(service.metrics.traffic(CLASSIFY))

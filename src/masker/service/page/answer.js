@@ -73,7 +73,7 @@ function classesOf(answer) {
     return make("tr", {},
       make("th", { scope: "row" }, String(label)),
       make("td", { class: "share" }, share === undefined ? "–" : bar, share === undefined ? "" : percent(share)),
-      byMeans && make("td", { class: "number" }, figure(byMeans.get(label))));
+      byMeans && make("td", { class: "number" }, byMeans.has(label) ? figure(Number(byMeans.get(label).toFixed(2))) : "–"));
   });
   const note = byMeans
     ? "Similarity: the cosine between the text and the mean of the class's training texts, seen from the mean of all."

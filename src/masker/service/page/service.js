@@ -26,7 +26,8 @@ export async function call(path, { body, signal, quiet = false } = {}) {
   }
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  if (response.status === 401 && !quiet && (await askForToken(token !== null))) return call(path, { body, signal });
+  const refused = [401, 403].includes(response.status);
+  if (refused && !quiet && (await askForToken(token !== null))) return call(path, { body, signal });
   const message = answer.error ?? `The service answered with status ${response.status}.`;
   throw new ServiceError(response.status, message, Number(response.headers.get("Retry-After")) || 1);
 }

@@ -23,14 +23,15 @@ async function update() {
   }
   before = traffic;
   const rejected = traffic.texts ? percent(traffic.rejected / traffic.texts) : "–";
-  byId("traffic-figures").replaceChildren(
+  byId("traffic-figures").replaceChildren(...[
     make("dl", {},
       ...pair("Texts", traffic.texts.toLocaleString("en")),
       ...pair("Requests", traffic.requests.toLocaleString("en")),
       ...pair("Rejected", rejected),
       ...pair("Drift", driftLine(drift))),
-    shares.length > 1 ? line() : make("p", { class: "hint" }, `Since the service started. Asked every ${EVERY / 1000} s.`),
-  );
+    drift.sentence ? make("p", { class: "hint" }, drift.sentence) : null,
+    shares.length > 1 ? line() : make("p", { class: "hint" }, "Since the service started."),
+  ].filter(Boolean));
   byId("traffic").hidden = false;
 }
 
@@ -38,7 +39,7 @@ const pair = (name, value) => [make("dt", {}, name), make("dd", {}, value)];
 
 function driftLine(drift) {
   if (drift.alarm === undefined) return "not watched";
-  return drift.alarm ? make("b", { class: "out" }, "◇ alarm") : "none seen";
+  return drift.alarm ? make("b", { class: "out" }, "◇ alarm") : "no alarm";
 }
 
 function line() {
