@@ -5,11 +5,12 @@ import { byId, download, make, percent, plural } from "./dom.js";
 import { call, explain } from "./service.js";
 import { Session, fragmentOf, inputOf } from "./session.js";
 import { answersCsv, openFile } from "./table.js";
-import { watchTraffic } from "./traffic.js";
+import { refreshTraffic, watchTraffic } from "./traffic.js";
 import { inShort } from "./words.js";
 
 const session = new Session();
-let model = { classes: [], pairs: false, histogram: null };
+let model = null; // what the service says of it
+let described = null; // the promise of that
 let asked = null; // the request under way
 let shown = null; // the entry on display
 
@@ -32,7 +33,8 @@ function fillIn(input) {
   byId("pair").value = input.pair ?? "";
 }
 
-async function classify(input) {
+/** Classify a text, or what is typed in. */
+async function classify(input = null) {
   asked?.abort();
   const control = new AbortController();
   asked = control;
@@ -40,9 +42,12 @@ async function classify(input) {
   byId("status").textContent = "Classifying.";
   byId("ask").setAttribute("aria-busy", "true");
   try {
-    const entry = { input, answer: await explain(input, control.signal) };
+    await ready();
+    const asking = input ?? typed();
+    const entry = { input: asking, answer: await explain(asking, control.signal) };
     session.add(entry);
     show(entry);
+    refreshTraffic();
   } catch (error) {
     if (error.name === "AbortError") return;
     byId("answer").hidden = true;
@@ -92,12 +97,17 @@ function showHistory() {
 
 // Files ---------------------------------------------------------------------------------------------------------------
 
-function open(file) {
+async function open(file) {
   showError("");
-  openFile(file, {
+  try {
+    await ready();
+  } catch (error) {
+    return showError(error.message);
+  }
+  return openFile(file, {
     pairs: model.pairs,
     onError: showError,
-    onRows: (rows) => { session.addRows(rows); showHistory(); },
+    onRows: (rows) => { session.addRows(rows); showHistory(); refreshTraffic(); },
     onOpen: (input) => { fillIn(input); classify(input).then(() => byId("verdict").focus()); },
   });
 }
@@ -121,6 +131,12 @@ function acceptDrops() {
 
 // Start ---------------------------------------------------------------------------------------------------------------
 
+/** Resolves when the model is known; a failure is tried again next time. */
+function ready() {
+  described ??= describeModel().catch((error) => { described = null; throw error; });
+  return described;
+}
+
 async function describeModel() {
   const about = await call("v1/model");
   const histogram = about.detector && (await call("v1/calibration"));
@@ -143,7 +159,7 @@ function restore() {
 }
 
 function listen() {
-  byId("ask").addEventListener("submit", (event) => { event.preventDefault(); classify(typed()); });
+  byId("ask").addEventListener("submit", (event) => { event.preventDefault(); classify(); });
   byId("ask").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("ask").requestSubmit();
   });
@@ -158,10 +174,4 @@ function listen() {
 }
 
 listen();
-try {
-  await describeModel();
-  restore();
-} catch (error) {
-  showError(error.message);
-}
-watchTraffic();
+ready().then(restore, (error) => showError(error.message)).finally(watchTraffic);

@@ -10,9 +10,11 @@ let before = null;
 
 /** Asks now and then, while the page can be seen. */
 export async function watchTraffic() {
-  if (!document.hidden) await update().catch(() => {}); // the next one may succeed
+  if (!document.hidden) await refreshTraffic();
   setTimeout(watchTraffic, EVERY);
 }
+
+export const refreshTraffic = () => update().catch(() => {}); // the next one may succeed
 
 async function update() {
   const traffic = await call("v1/traffic", { quiet: true });

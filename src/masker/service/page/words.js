@@ -96,7 +96,7 @@ function asWritten(texts, evidence, answer) {
   const what = answer.confidence === null ? "the number falls" : `${answer.label} loses confidence`;
   const note = spans.length
     ? `Filled: ${what} without the ${unit}. Dotted: the opposite.`
-    : `No single ${unit} decides it: the answer stays without any one of them.`;
+    : `No single ${unit} carries the answer: the confidence stays without any one of them.`;
   return { content, note };
 }
 
