@@ -47,8 +47,9 @@ def chromium():
     path = find_chromium()
     if path is None:
         pytest.skip("there is no Chromium; install it (Debian: apt-get install chromium) and run make test-browser")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=15_000)  # a busy machine is slow
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
         yield browser
@@ -65,7 +66,7 @@ def new_page(chromium):
 
     def make(url: str, *, width: int = 1200, height: int = 900, scheme: str = "light"):
         context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
         page.asked = []
