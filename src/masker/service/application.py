@@ -51,7 +51,8 @@ class Service:
         metrics: Counts.
         queue: Where requests wait.
         on_start: Called in the event loop when it starts.
-        after_reload: Called after a reload over HTTP, to tell other workers.
+        tell_others: Makes all workers reload, this one included.
+        told_others: Whether it did, and the answer has not come yet.
     """
 
     def __init__(
@@ -63,18 +64,20 @@ class Service:
         evidence: EvidenceFinder | None = None,
     ) -> None:
         self.options, self.evidence = options, evidence
-        self.name, self.backend = "model", None
+        self.name: str = "model"
+        self.backend: str | None = None
         self.metrics = ServiceMetrics()
         self.queue: BatchQueue[ServedModel, Classified] = BatchQueue(Scorer(self.metrics), options)
         self.on_start: list[Callable[[], None]] = []
-        self.after_reload: Callable[[], None] | None = None
+        self.tell_others: Callable[[], None] | None = None
+        self.told_others = False
         self._reopen, self._make_monitor = reopen, make_monitor
         self._reloading = asyncio.Lock()
         self._searching: ThreadPoolExecutor | None = None
-        self.served = self._in_service(model, 1)
+        self.served = self._in_service(model)
 
-    def _in_service(self, model: Model, number: int) -> ServedModel:
-        return ServedModel(model, number, None if self._make_monitor is None else self._make_monitor(model))
+    def _in_service(self, model: Model) -> ServedModel:
+        return ServedModel(model, None if self._make_monitor is None else self._make_monitor(model))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -101,7 +104,7 @@ class Service:
 
     def note(self) -> None:
         """Bring the metrics up to date."""
-        self.metrics.note(self.queue.waiting, self.served.number, self.served.drift())
+        self.metrics.note(self.queue.waiting, self.served.drift())
 
     async def classify(self, texts: Sequence[Text], *, top_k: int = 0, evidence: bool = False) -> list[dict[str, Any]]:
         """JSON-ready answers, in the order of the texts.
@@ -140,8 +143,11 @@ class Service:
             if size > limit:
                 raise too_large(f"a text may have {limit} characters; number {place + 1} has {size}; shorten it")
 
-    async def reload(self) -> None:
+    async def reload(self, *, everywhere: bool = False) -> None:
         """Open the model's folder again, and serve what is in it from the next request on.
+
+        Args:
+            everywhere: Tell the other workers, too.
 
         Raises:
             ServiceError: When the service was not made from a folder, or it cannot be opened: then the model stays.
@@ -156,9 +162,12 @@ class Service:
                 reason = str(error) if isinstance(error, MaskerError) else f"{type(error).__name__}: {error}"
                 _log.error("reload failed; the model before stays", extra={"fields": {"error": reason}})
                 raise ServiceError(409, "reload_failed", f"the model before stays in service: {reason}") from error
-            self.served = self._in_service(model, self.served.number + 1)
+            self.served = self._in_service(model)
+        if everywhere and self.tell_others is not None:
+            self.told_others = True
+            self.tell_others()
         self.metrics.count_reload("done")
-        _log.info("model reloaded", extra={"fields": {"model": self.name, "number": self.served.number}})
+        _log.info("model reloaded", extra={"fields": {"model": self.name}})
 
     def describe(self) -> dict[str, Any]:
         """What ``GET /v1/model`` answers."""
@@ -166,7 +175,7 @@ class Service:
         return {
             "name": self.name,
             "backend": self.backend,
-            "number": self.served.number,
+            "opened": self.served.opened.isoformat(timespec="milliseconds"),
             "classes": model.labels,
             "regression": model.is_regression,
             "pairs": model.pairs,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import time
+from datetime import datetime, timezone
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -35,12 +36,11 @@ EvidenceFinder = Callable[[Model, Sequence[Text], Sequence[Prediction]], list[di
 
 @dataclass(frozen=True, eq=False)
 class ServedModel:
-    """A model in service: its number (1, 2, ... with each reload), and what watches its traffic."""
+    """A model in service, since when, and what watches its traffic."""
 
     model: Model
-    number: int = 1
     monitor: TrafficMonitor | None = None
-    opened: float = field(default_factory=time)
+    opened: datetime = field(default_factory=partial(datetime.now, timezone.utc))
     lock: threading.Lock = field(default_factory=threading.Lock)  # of the monitor
 
     def drift(self) -> dict[str, Any] | None:

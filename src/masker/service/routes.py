@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
@@ -13,14 +13,29 @@ from pydantic_core import to_json
 from starlette.routing import Route
 
 from masker.service.failures import ServiceError, explain, invalid, too_large
-from masker.service.front_door import NOTES
+from masker.service.front_door import NOTES, KnownPaths
 from masker.service.schemas import EXAMPLE, ClassifyRequest, ClassifyResponse, ErrorBody, ModelDescription, Status
 from masker.service.service_options import ServiceOptions
+
+if sys.version_info >= (3, 11):
+    from asyncio import timeout
+else:
+    from collections.abc import AsyncIterator
+    from contextlib import asynccontextmanager
+
+    import anyio
+
+    @asynccontextmanager
+    async def timeout(delay: float) -> AsyncIterator[None]:
+        with anyio.fail_after(delay):
+            yield
+
 
 if TYPE_CHECKING:
     from masker.service.application import Service
 
 CLASSIFY = "/v1/classify"
+
 
 _MEANINGS = {
     401: "No token.",
@@ -39,16 +54,13 @@ def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorBody, "description": _MEANINGS[status]} for status in statuses}
 
 
-def add_routes(app: FastAPI, service: Service) -> frozenset[str]:
-    """Add all routes; returns their paths."""
-    private = _private_routes(service)
-    public = _public_routes(service)
+def add_routes(app: FastAPI, service: Service) -> KnownPaths:
+    """Add all routes; returns what the front door is to know of them."""
+    private, public = _private_routes(service), _public_routes(service)
     app.include_router(private, dependencies=[Depends(HTTPBearer(auto_error=False))] if service.options.token else [])
     app.include_router(public)
-    # FastAPI's own handling of a request costs more than all of ours, so it only describes this route.
-    classify = next(route.endpoint for route in private.routes if isinstance(route, Route) and route.path == CLASSIFY)
-    app.router.routes.insert(0, Route(CLASSIFY, classify, methods=["POST"], include_in_schema=False))
-    return frozenset(route.path for route in (*private.routes, *public.routes) if isinstance(route, Route))
+    routes = {route.path: route.endpoint for route in (*private.routes, *public.routes) if isinstance(route, Route)}
+    return KnownPaths(frozenset(routes), {CLASSIFY: routes[CLASSIFY]})
 
 
 def _private_routes(service: Service) -> APIRouter:
@@ -84,9 +96,7 @@ def _private_routes(service: Service) -> APIRouter:
             raise ServiceError(
                 403, "forbidden", "start the service with --token-file to reload over HTTP, or use SIGHUP"
             )
-        await service.reload()
-        if service.after_reload is not None:
-            service.after_reload()
+        await service.reload(everywhere=True)
         return JSONResponse(service.describe())
 
     @router.get("/v1/drift", response_model=dict[str, Any])
@@ -140,7 +150,7 @@ async def read_body(request: Request, options: ServiceOptions) -> bytes:
         raise too_large(f"a request may have {limit} bytes; got {size}; send fewer texts at a time")
     parts, received = [], 0
     try:
-        with anyio.fail_after(options.request_timeout):
+        async with timeout(options.request_timeout):
             async for part in request.stream():
                 received += len(part)
                 if received > limit:

@@ -72,7 +72,7 @@ class ModelDescription(BaseModel):
 
     name: str = Field(description="Name of the model's folder.")
     backend: str | None = Field(description="What runs the network.")
-    number: int = Field(description="1 at the start; each reload adds 1.")
+    opened: str = Field(description="When it was opened, or opened again.")
     classes: list[Label]
     regression: bool
     pairs: bool = Field(description="Whether inputs are pairs of texts.")

@@ -17,6 +17,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    disable_created_metrics,
     generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -25,6 +26,8 @@ from masker.detection.prediction import Prediction
 
 #: Where prometheus_client keeps the counts of several processes.
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a time of creation for every series would double what is sent
 
 _SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 _TEXTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -53,7 +56,6 @@ class ServiceMetrics:
             registry=own,
         )
         self._queue = self._gauge("masker_queue_texts", "Texts that wait.", "livesum")
-        self._number = self._gauge("masker_model_number", "1 at the start; each reload adds 1.", "livemin")
         self._reloads = Counter("masker_reloads", "Reloads of the model.", ["result"], registry=own)
         self._drift = {
             name: self._gauge(f"masker_drift_{name}", f"{text} The largest of all workers.", "livemax")
@@ -88,10 +90,9 @@ class ServiceMetrics:
     def count_reload(self, result: str) -> None:
         self._reloads.labels(result).inc()
 
-    def note(self, waiting: int, number: int, drift: dict[str, Any] | None) -> None:
+    def note(self, waiting: int, drift: dict[str, Any] | None) -> None:
         """Take down what changes by itself."""
         self._queue.set(waiting)
-        self._number.set(number)
         for name, gauge in self._drift.items():
             value = (drift or {}).get(name)
             if isinstance(value, (bool, int, float)):
