@@ -95,7 +95,9 @@ def test_a_model_that_rejects_nothing_and_one_that_predicts_numbers(model):
     with TestClient(create_app(model.with_detector(replace(model.detector, calibration=never)))) as client:
         assert client.get("/v1/calibration").json()["thresholds"] == [None] * 3
         assert client.get("/v1/model").status_code == 200
-    with TestClient(create_app(replace(model, detector=None))) as client:
+    head = model.settings.model.model_copy(update={"head": "regression"})
+    settings = model.settings.model_copy(update={"model": head})
+    with TestClient(create_app(replace(model, detector=None, settings=settings))) as client:
         assert client.get("/v1/calibration").json() is None
 
 

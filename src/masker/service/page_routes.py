@@ -7,14 +7,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from masker.detection.prediction import Prediction
 from masker.documents.texts import Text
 from masker.evidence import find_evidence
 from masker.model import Model
 from masker.service.failures import ServiceError
-from masker.service.routes import CLASSIFY
+from masker.service.routes import CLASSIFY, json_response
 from masker.service.score_histogram import score_histogram
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def add_page(app: FastAPI, service: Service) -> None:
         return answer(name)
 
     @app.get("/v1/calibration", include_in_schema=False)
-    async def calibration() -> JSONResponse:
+    async def calibration() -> Response:
         detector = service.served.model.detector
-        return JSONResponse(None if detector is None else score_histogram(detector).as_dict())
+        return json_response(None if detector is None else score_histogram(detector).as_dict())
 
     @app.get("/v1/traffic", include_in_schema=False)
-    async def traffic() -> JSONResponse:
-        return JSONResponse(service.metrics.traffic(CLASSIFY))
+    async def traffic() -> Response:
+        return json_response(service.metrics.traffic(CLASSIFY))
