@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,28 +31,27 @@ MOON = "the moon was quite new and the moon was old"
 FOREIGN = "a very new stock market report"
 
 
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
+collect_ignore_glob = ["test_*.py"] if find_spec("playwright") is None else []
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         if FOLDER in item.path.parents:
             item.add_marker(pytest.mark.browser)
-
-
-def find_chromium() -> str | None:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((path for name in names if (path := shutil.which(name))), None)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip("there is no Chromium; on Debian, apt-get install chromium"))
 
 
 @pytest.fixture(scope="session")
 def chromium():
     """The browser."""
-    path = find_chromium()
-    if path is None:
-        pytest.skip("there is no Chromium; install it (Debian: apt-get install chromium) and run make test-browser")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=15_000)  # a busy machine is slow
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(SWITCHES))
         yield browser
         browser.close()
 
