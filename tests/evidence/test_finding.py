@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from masker import DataError, Model
+from masker.documents.encoding import Encoded
 from masker.evidence import find_evidence
 from masker.evidence.finding import FEWEST_PARTS, MOST_PARTS, cosines
 from tests.evidence.conftest import FIXTURES
@@ -82,6 +83,29 @@ def test_a_long_text_is_dropped_in_runs(windowed):
     assert all(len(part.spans) == 1 for part in found.parts)
     covered = " ".join(" ".join(words)[part.spans[0][1] : part.spans[0][2]] for part in found.parts)
     assert covered == " ".join(words) and found.read_to == [len(covered)]
+
+
+def test_windows_that_stay_as_they_are_are_computed_once(windowed, monkeypatch):
+    """Dropping each of 8 words in windows of 6 costs less than 8 readings, and pools as reading the rest does."""
+    text = "rocket moon soup garlic coach league bread goal"
+    rows = []
+    predict = type(windowed.backend).predict_outputs
+
+    def counted(backend, encoded, *args):
+        rows.append(len(encoded))
+        return predict(backend, encoded, *args)
+
+    monkeypatch.setattr(type(windowed.backend), "predict_outputs", counted)
+    found = find_evidence(windowed, text)
+    windows = len(windowed.encode([text]))
+    assert windows == 2 and found.single_words and len(found.parts) == 8
+    assert rows[0] < (1 + 8 + 2) * windows
+    whole, label = windowed.judge([text]), windowed.judge([text]).predicted[0]
+    # The first word is in the first window alone. A shorter text would be cut elsewhere, so the token is taken out.
+    first, second = windowed.encode([text]).input_ids
+    left = Encoded([np.delete(first, 1), second], [np.zeros_like(first)[1:], np.zeros_like(second)], None, np.arange(2))
+    probabilities = windowed.detector.probabilities(windowed.backend.predict_logits(left).mean(axis=0, keepdims=True))
+    assert found.parts[0].support == pytest.approx(whole.probabilities[0, label] - probabilities[0, label], abs=1e-5)
 
 
 def test_what_is_cut_off_is_said(model):

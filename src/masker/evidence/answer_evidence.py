@@ -11,7 +11,7 @@ from masker.documents.word_spans import Span
 
 @dataclass(frozen=True)
 class PartEvidence:
-    """A word (wherever it occurs in the text) or a run of words, and what changes when it is dropped.
+    """A word (wherever it occurs, unless windows read the text) or a run of words, and what changes without it.
 
     Attributes:
         spans: Where it is.

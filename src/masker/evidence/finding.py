@@ -12,6 +12,7 @@ bounded: in a long one, words are dropped in runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,17 +20,16 @@ import numpy as np
 from masker.detection.arrays import Floats
 from masker.detection.detector import Detector, Judgement
 from masker.detection.prediction import Prediction, predictions_of
-from masker.documents.encoding import Encoded
 from masker.documents.texts import Text, split_pairs
 from masker.documents.word_spans import Span
 from masker.errors import DataError
 from masker.evidence.answer_evidence import AnswerEvidence, KeywordEvidence, NearestClasses, PartEvidence
 from masker.evidence.reading import Reading, Variants, WindowFlags, read_document
 from masker.inference.outputs import Outputs
-from masker.inference.windows import document_outputs
+from masker.inference.windows import document_outputs, pool_outputs
 from masker.model import Model
 
-#: Tokens that the evidence for one text may cost.
+#: Tokens that dropping words may cost, about; a few passes over the whole text come on top.
 TOKEN_BUDGET = 8192
 #: A text is cut into at least and at most this many parts.
 FEWEST_PARTS, MOST_PARTS = 8, 64
@@ -66,11 +66,11 @@ def find_evidence(model: Model, text: Text) -> AnswerEvidence:
     tokenizer = model.tokenizer
     reading = read_document(model, texts)
     variants = Variants(reading, tokenizer.pad_token_id if tokenizer.unk_token_id is None else tokenizer.unk_token_id)
-    parts, single_words = _parts(reading)
+    parts, single_words = _parts(reading, model.max_length)
     numbers = [variants.add(reading.of_words(words)) for words in parts]
     flags = _keyword_flags(model, reading)
     views = None if flags is None else _keyword_views(model, reading, variants, flags)
-    answers = _answers(model, variants.encoded())
+    answers = _answers(model, variants)
     keywords = None
     if model.keywords is not None and flags is not None:
         answered = [None if views is None else answers.predictions[number] for number in views or (0, 0)]
@@ -86,15 +86,17 @@ def find_evidence(model: Model, text: Text) -> AnswerEvidence:
     )
 
 
-def _parts(reading: Reading) -> tuple[list[list[int]], bool]:
+def _parts(reading: Reading, max_length: int) -> tuple[list[list[int]], bool]:
     """Words that are dropped together: the occurrences of one, or runs of them if there are too many."""
-    most = int(np.clip(TOKEN_BUDGET // max(1, reading.tokens), FEWEST_PARTS, MOST_PARTS))
+    cost = min(reading.tokens, 2 * max_length)  # of a run, which touches one window or two
+    most = int(np.clip(TOKEN_BUDGET // max(1, cost), FEWEST_PARTS, MOST_PARTS))
     occurrences: dict[str, list[int]] = {}
     for number, word in enumerate(reading.words):
         occurrences.setdefault(word, []).append(number)
-    if len(occurrences) <= most:
+    if len(occurrences) <= most and len(reading.ids) == 1:
         return list(occurrences.values()), True
-    return [run.tolist() for run in np.array_split(np.arange(len(reading.words)), most)], False
+    words = len(reading.words)
+    return [run.tolist() for run in np.array_split(np.arange(words), min(most, words))], words <= most
 
 
 def _spans(reading: Reading, words: list[int], single_words: bool) -> list[Span]:
@@ -122,10 +124,9 @@ def _keyword_views(model: Model, reading: Reading, variants: Variants, flags: Wi
     return variants.add(flags, mask_id), variants.add(context, None if drop else mask_id)
 
 
-def _answers(model: Model, encoded: Encoded) -> _Answers:
-    detector, pooling = model.detector, model.settings.model.window_pooling
-    kinds = () if detector is None else detector.score.features
-    outputs = document_outputs(model.backend, encoded, pooling, kinds=kinds)
+def _answers(model: Model, variants: Variants) -> _Answers:
+    detector = model.detector
+    outputs = _outputs(model, variants, () if detector is None else detector.score.features)
     if detector is None:
         values = outputs.logits[:, 0].astype(np.float64)
         predictions = [Prediction(float(value), None, None, None, None) for value in values]
@@ -133,6 +134,16 @@ def _answers(model: Model, encoded: Encoded) -> _Answers:
     judged = detector.judge(outputs)
     of_label = judged.probabilities[:, judged.predicted[0]]
     return _Answers(predictions_of(judged, model.labels), of_label[0] - of_label, judged, outputs)
+
+
+def _outputs(model: Model, variants: Variants, kinds: Sequence[str]) -> Outputs:
+    """Outputs of all versions: rows are computed once, then pooled."""
+    encoded, document = variants.encoded(), np.array(variants.document, dtype=np.int64)
+    found = document_outputs(model.backend, encoded, "mean", kinds=kinds)  # one row each: nothing to pool yet
+    features = {kind: values[variants.rows] for kind, values in found.features.items()}
+    outputs = Outputs(found.logits[variants.rows], features)
+    outputs = pool_outputs(outputs, document, model.settings.model.window_pooling)
+    return outputs._replace(lengths=np.bincount(document, encoded.lengths[variants.rows]).astype(np.int64))
 
 
 def _nearest(model: Model, detector: Detector, answers: _Answers) -> NearestClasses:

@@ -103,23 +103,32 @@ def read_document(model: Model, texts: Sequence[str]) -> Reading:
 
 
 class Variants:
-    """Versions of one document; number 0 is the document itself.
+    """Versions of one document; number 0 is the document itself. A window that stays as it is is computed once.
 
     Args:
         reading: The document.
         nothing: The token that stands for a row of which nothing is left.
+
+    Attributes:
+        rows: The row of :meth:`encoded` for every window of every version.
+        document: The number of the version, likewise.
     """
 
     def __init__(self, reading: Reading, nothing: int) -> None:
         self._reading, self._nothing = reading, nothing
         self._ids, self._types = list(reading.ids), list(reading.types or [])
-        self._document = [0] * len(reading.ids)
+        self.rows, self.document = list(range(len(reading.ids))), [0] * len(reading.ids)
 
     def add(self, hidden: WindowFlags, mask_id: int | None = None) -> int:
         """Replace the flagged tokens by the mask token, or drop them; returns the number of the version."""
-        number = self._document[-1] + 1
+        number = self.document[-1] + 1
         types: Sequence[Ids | None] = self._reading.types or [None] * len(hidden)
-        for ids, of_type, flags in zip(self._reading.ids, types, hidden, strict=True):
+        for window, (ids, of_type, flags) in enumerate(zip(self._reading.ids, types, hidden, strict=True)):
+            self.document.append(number)
+            if not flags.any():
+                self.rows.append(window)
+                continue
+            self.rows.append(len(self._ids))
             kept = np.ones_like(flags) if mask_id is not None else ~flags
             left = kept.any()
             self._ids.append(np.where(flags, mask_id, ids) if mask_id is not None else ids[kept])
@@ -127,8 +136,8 @@ class Variants:
                 self._ids[-1] = np.array([self._nothing])
             if of_type is not None:
                 self._types.append(of_type[kept] if left else np.zeros(1, dtype=np.int64))
-            self._document.append(number)
         return number
 
     def encoded(self) -> Encoded:
-        return Encoded(self._ids, self._types or None, None, np.array(self._document, dtype=np.int64))
+        """The distinct rows, each as a document of its own."""
+        return Encoded(self._ids, self._types or None, None, np.arange(len(self._ids)))

@@ -5,8 +5,9 @@ import { call } from "./service.js";
 
 const EVERY = 5000; // milliseconds
 const KEPT = 60; // points of the line
+const FEWEST = 20; // texts behind a point: a share of fewer says little
 const shares = [];
-let before = null;
+let before = null; // the counts at the last point
 
 /** Asks now and then, while the page can be seen. */
 export async function watchTraffic() {
@@ -19,11 +20,12 @@ export const refreshTraffic = () => update().catch(() => {}); // the next one ma
 async function update() {
   const traffic = await call("v1/traffic", { quiet: true });
   const drift = await call("v1/drift", { quiet: true }).catch(() => ({}));
-  if (before && traffic.texts > before.texts) {
+  before ??= traffic;
+  if (traffic.texts >= before.texts + FEWEST) {
     shares.push((traffic.rejected - before.rejected) / (traffic.texts - before.texts));
     shares.splice(0, shares.length - KEPT);
-  }
-  before = traffic;
+    before = traffic;
+  } else if (traffic.texts < before.texts) before = traffic; // the service was started again
   const rejected = traffic.texts ? percent(traffic.rejected / traffic.texts) : "–";
   byId("traffic-figures").replaceChildren(...[
     make("dl", {},
@@ -45,11 +47,12 @@ function driftLine(drift) {
 }
 
 function line() {
-  const width = 240, height = 36, step = width / (KEPT - 1);
+  const width = 240, height = 36, step = width / (shares.length - 1);
   const most = Math.max(...shares, 0.1);
   const points = shares.map((share, place) => `${place * step},${height - 2 - (share / most) * (height - 4)}`);
   return make("figure", {},
     draw("svg", { viewBox: `0 0 ${width} ${height}`, class: "spark", "aria-hidden": "true" },
       draw("polyline", { points: points.join(" ") })),
-    make("figcaption", { class: "hint" }, `Rejected share, ${plural(shares.length, "reading")}, highest ${percent(most)}`));
+    make("figcaption", { class: "hint" },
+      `Rejected share of the last ${plural(shares.length, "reading")}; the top is ${percent(most)}.`));
 }
