@@ -36,6 +36,7 @@ ORDER = [
     "model",
     "classifier",
     "evidence",
+    "client",
     "audit",
     "export",
     "service",

@@ -29,7 +29,9 @@ def _limit(name: str, metavar: str, text: str, kind: Any = int) -> shared.Decora
 @click.argument("model")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Listen on this address.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Listen on this port.")
-@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Processes.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Processes, or replicas."
+)
 @click.option("--token-file", metavar="FILE", help="Answer only callers with the bearer token in this file.")
 @click.option("--allow-anonymous", is_flag=True, help="Listen beyond this machine without a token.")
 @_limit("max-batch-tokens", "N", "Tokens scored together.  [default: 8192]")
@@ -39,6 +41,8 @@ def _limit(name: str, metavar: str, text: str, kind: Any = int) -> shared.Decora
 @_limit("max-characters", "N", "Characters of a text.  [default: 100000]")
 @_limit("max-body-bytes", "N", "Bytes of a request.  [default: 8388608]")
 @_limit("request-timeout", "S", "Seconds until a request is given up.  [default: 30]", float)
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", help="ray: replicas on a Ray cluster.")
+@click.option("--address", metavar="HOST:PORT", help="A running Ray cluster.  [default: RAY_ADDRESS, or none]")
 @click.option("--log-level", type=click.Choice(["info", "warning"]), default="info", help="warning: no line a request.")
 @click.option("--log-texts", is_flag=True, help="Show texts in the log.")
 @shared.score_option
@@ -47,7 +51,15 @@ def _limit(name: str, metavar: str, text: str, kind: Any = int) -> shared.Decora
 @shared.backend_option
 @shared.device_option
 def serve_command(
-    model: str, host: str, port: int, workers: int, token_file: str | None, allow_anonymous: bool, **options: Any
+    model: str,
+    host: str,
+    port: int,
+    workers: int,
+    token_file: str | None,
+    allow_anonymous: bool,
+    engine: str,
+    address: str | None,
+    **options: Any,
 ) -> None:
     r"""Serve the model in the folder MODEL over HTTP.
 
@@ -60,15 +72,21 @@ def serve_command(
     SIGHUP opens the folder again; a folder that cannot be opened leaves the model in service. Logs are lines of JSON on
     standard error, without the texts.
     """
-    from masker.commands.predict_options import PredictOptions
-    from masker.commands.serve import ServedFolder, serve
+    from masker.commands.serve import serve
+    from masker.errors import ConfigError
     from masker.extras import require
+    from masker.ray.cluster import RayOptions
 
     require("masker serve", "fastapi", "uvicorn", "prometheus_client")
+    from masker.service.served_folder import ServedFolder, read_token
     from masker.service.server import Listening
     from masker.service.service_options import ServiceOptions
 
+    if address is not None and engine != "ray":
+        raise ConfigError("--address needs --engine ray; add it, or leave --address out")
     opening = {name: options.pop(name) for name in ("backend", "score", "false_alarm_rate", "device", "confidence")}
     listening = Listening(host, port, workers, allow_anonymous, options.pop("log_level"))
     chosen = {name: value for name, value in options.items() if value is not None}
-    serve(ServedFolder(model, PredictOptions(**opening), ServiceOptions(**chosen)), listening, token_file)
+    token = None if token_file is None else read_token(token_file)
+    served = ServedFolder(model, opening, ServiceOptions(**chosen, token=token))
+    serve(served, listening, ray=RayOptions(workers, address) if engine == "ray" else None)

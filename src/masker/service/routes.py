@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.routing import Route
 
-from masker.service.failures import ServiceError, explain, invalid, too_large
+from masker.service.failures import ServiceError, explain, invalid, too_large, unavailable
 from masker.service.front_door import NOTES, KnownPaths
 from masker.service.schemas import EXAMPLE, ClassifyRequest, ClassifyResponse, ErrorBody, ModelDescription, Status
 from masker.service.service_options import ServiceOptions
@@ -26,7 +26,7 @@ else:
     import anyio
 
     @asynccontextmanager
-    async def timeout(delay: float) -> AsyncIterator[None]:
+    async def timeout(delay: float) -> AsyncIterator[None]:  # noqa: D103
         with anyio.fail_after(delay):
             yield
 
@@ -125,7 +125,7 @@ def _public_routes(service: Service) -> APIRouter:
     async def ready() -> JSONResponse:
         """Whether requests are accepted."""
         if not service.queue.is_running:
-            raise ServiceError(503, "not_ready", "the service is starting or stopping; try again soon")
+            raise unavailable("not_ready", "the service is starting or stopping; try again soon")
         return JSONResponse({"status": "ready"})
 
     return router

@@ -167,13 +167,18 @@ def _announce(app: FastAPI, url: str, workers: int) -> None:
     _log.info("serving", extra={"fields": {"url": url, "model": app.state.service.name, "workers": workers}})
 
 
-def _prepared(build: AppBuilder) -> FastAPI:
-    """The application, ready for SIGHUP, in a process whose small matrix products use one core.
+def use_one_core_for_blas() -> None:
+    """Keep the small matrix products of scores on one core: threads that wait for each other take longer.
 
-    Threads of the BLAS library that wait for each other take longer than the products of a score do.
+    To be called when numpy and scipy are loaded.
     """
     require("masker serve", "threadpoolctl").threadpool_limits(1, user_api="blas")
+
+
+def _prepared(build: AppBuilder) -> FastAPI:
+    """The application, ready for SIGHUP."""
     app = build()
+    use_one_core_for_blas()
     app.state.service.on_start.append(partial(_reload_on_hangup, app))
     return app
 
