@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
+from masker import Documents
 from masker.documents.word_spans import word_spans
+from masker.evidence import choose_examples
 from masker.service import ServiceOptions
-from tests.browser.conftest import FOOD, FOREIGN, MOON, SPORT
+from masker.service.served_folder import ServedFolder
+from tests.browser.conftest import FIXTURES, FOOD, FOREIGN, MOON, SPORT, serving
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script> soup"
 
@@ -211,6 +215,17 @@ def test_a_regression_shows_its_number(serve, new_page, model):
     assert float(page.locator("#verdict").inner_text().replace("−", "-"))
     expect(page.locator("#calibration")).to_be_hidden()
     expect(page.locator("#words .text")).to_have_text(FOOD)
+
+
+def test_training_texts_are_shown_if_the_model_keeps_some(model, new_page, tmp_path):
+    shutil.copytree(FIXTURES / "masker-bert", tmp_path / "model")
+    choose_examples(model, Documents([FOOD, SPORT], None, ["food", "sport"], "made up"), 2).save(tmp_path / "model")
+    with serving(ServedFolder(str(tmp_path / "model"))()) as url:
+        page = new_page(url)
+        ask(page, FOOD)
+        expect(page.locator("#examples li").first).to_contain_text(FOOD)
+        expect(page.locator("#examples li").first).to_contain_text("food, similarity 1")
+        assert page.locator("#examples li").count() == 2
 
 
 class Alarm:

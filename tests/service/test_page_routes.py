@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from masker import Model
+from masker import Documents, Model
+from masker.evidence import choose_examples
 from masker.service import ServiceOptions, create_app
-from masker.service.page_routes import page_files
+from masker.service.page_routes import FolderEvidence, page_files
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "masker-bert"
 FOOD, FOREIGN = "they found bread and soup in the old kitchen", "a very new stock market report"
@@ -81,6 +82,16 @@ def test_evidence_on_request(client):
     assert [FOOD[start:end] for part in answer["evidence"]["parts"] for _, start, end in part["spans"]] == FOOD.split()
     [plain] = client.post("/v1/classify", json={"text": FOOD}).json()["predictions"]
     assert "evidence" not in plain
+
+
+def test_evidence_with_training_texts(model, tmp_path):
+    """The folder is looked at once for each model: after a reload it may have others."""
+    finder = FolderEvidence(str(tmp_path))
+    assert finder(model, [FOOD], [])[0]["examples"] is None
+    choose_examples(model, Documents([FOOD, FOREIGN], None, ["food", "sport"], "made up"), 2).save(tmp_path)
+    assert finder(model, [FOOD], [])[0]["examples"] is None
+    reloaded = replace(model)
+    assert finder(reloaded, [FOOD], [])[0]["examples"][0]["text"] == FOOD
 
 
 def test_calibration(client, model):

@@ -14,6 +14,13 @@ from masker.cli import options as shared
 @click.argument("data")
 @click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
+@click.option(
+    "--keep-examples",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Keep N training texts in the folder, so that the page of 'masker serve' can show the nearest.",
+)
 @click.option("--plan", is_flag=True, help="Print what would be decided, without training.")
 @shared.score_option
 @shared.false_alarm_option
@@ -25,7 +32,14 @@ from masker.cli import options as shared
 @shared.data_options
 @shared.device_option
 def train_command(
-    data: str, output: str | None, restart: bool, plan: bool, ood_examples: str | None, device: str, **options: Any
+    data: str,
+    output: str | None,
+    restart: bool,
+    plan: bool,
+    keep_examples: int,
+    ood_examples: str | None,
+    device: str,
+    **options: Any,
 ) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
@@ -64,6 +78,7 @@ def train_command(
     rule = settings.detection
     highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None
     examples = None if ood_examples is None else OodExamples(ood_examples, highest)
-    summary = train(data, output, settings, examples=examples, device=device, restart=restart)
+    how: dict[str, Any] = {"device": device, "restart": restart, "keep_examples": keep_examples}
+    summary = train(data, output, settings, examples=examples, **how)
     if distributed.is_first():
         print_training(summary)

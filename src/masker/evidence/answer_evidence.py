@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from masker.detection.prediction import Prediction
 from masker.documents.word_spans import Span
+from masker.evidence.training_examples import NearestExample
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class AnswerEvidence:
         parts: In the order of the text.
         keywords: ``None`` if the model has no keywords.
         nearest: ``None`` for a regression.
+        examples: The nearest training texts; ``None`` if the model keeps none.
     """
 
     prediction: Prediction
@@ -78,6 +80,7 @@ class AnswerEvidence:
     parts: list[PartEvidence]
     keywords: KeywordEvidence | None
     nearest: NearestClasses | None
+    examples: list[NearestExample] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without the prediction."""

@@ -25,6 +25,7 @@ from masker.documents.word_spans import Span
 from masker.errors import DataError
 from masker.evidence.answer_evidence import AnswerEvidence, KeywordEvidence, NearestClasses, PartEvidence
 from masker.evidence.reading import Reading, Variants, WindowFlags, read_document
+from masker.evidence.training_examples import KIND, TrainingExamples
 from masker.inference.outputs import Outputs
 from masker.inference.windows import document_outputs, pool_outputs
 from masker.model import Model
@@ -33,8 +34,8 @@ from masker.model import Model
 TOKEN_BUDGET = 8192
 #: A text is cut into at least and at most this many parts.
 FEWEST_PARTS, MOST_PARTS = 8, 64
-#: Classes named as the nearest.
-NEAREST = 5
+#: Classes and training texts named as the nearest.
+NEAREST, NEAREST_EXAMPLES = 5, 3
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,13 @@ class _Answers:
         return PartEvidence(spans, float(self.support[number]), strangeness, answer.label, answer.is_ood)
 
 
-def find_evidence(model: Model, text: Text) -> AnswerEvidence:
+def find_evidence(model: Model, text: Text, examples: TrainingExamples | None = None) -> AnswerEvidence:
     """What the model's answer for one text rests on.
+
+    Args:
+        model: The model.
+        text: A text, or a pair.
+        examples: Training texts to name the nearest of (:func:`masker.evidence.open_examples`).
 
     Raises:
         DataError: When the text is a pair and the model was trained on single texts, or vice versa.
@@ -70,7 +76,7 @@ def find_evidence(model: Model, text: Text) -> AnswerEvidence:
     numbers = [variants.add(reading.of_words(words)) for words in parts]
     flags = _keyword_flags(model, reading)
     views = None if flags is None else _keyword_views(model, reading, variants, flags)
-    answers = _answers(model, variants)
+    answers = _answers(model, variants, () if examples is None else (KIND,))
     keywords = None
     if model.keywords is not None and flags is not None:
         answered = [None if views is None else answers.predictions[number] for number in views or (0, 0)]
@@ -83,6 +89,7 @@ def find_evidence(model: Model, text: Text) -> AnswerEvidence:
         [answers.part(number, where) for number, where in zip(numbers, spans, strict=True)],
         keywords,
         None if model.detector is None else _nearest(model, model.detector, answers),
+        None if examples is None else examples.nearest(answers.outputs.features[KIND][0], NEAREST_EXAMPLES),
     )
 
 
@@ -124,9 +131,9 @@ def _keyword_views(model: Model, reading: Reading, variants: Variants, flags: Wi
     return variants.add(flags, mask_id), variants.add(context, None if drop else mask_id)
 
 
-def _answers(model: Model, variants: Variants) -> _Answers:
+def _answers(model: Model, variants: Variants, kinds: Sequence[str]) -> _Answers:
     detector = model.detector
-    outputs = _outputs(model, variants, () if detector is None else detector.score.features)
+    outputs = _outputs(model, variants, list(dict.fromkeys((*kinds, *(detector.score.features if detector else ())))))
     if detector is None:
         values = outputs.logits[:, 0].astype(np.float64)
         predictions = [Prediction(float(value), None, None, None, None) for value in values]

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 
 from masker.detection.prediction import Prediction
 from masker.documents.texts import Text
-from masker.evidence import find_evidence
+from masker.evidence import TrainingExamples, find_evidence, open_examples
 from masker.model import Model
 from masker.service.failures import ServiceError
 from masker.service.routes import CLASSIFY, json_response
@@ -44,6 +44,20 @@ def page_files() -> dict[str, tuple[bytes, str]]:
 def requested_evidence(model: Model, texts: Sequence[Text], predictions: Sequence[Prediction]) -> list[dict[str, Any]]:
     """What the answers rest on, for requests with ``evidence``."""
     return [find_evidence(model, text).as_dict() for text in texts]
+
+
+class FolderEvidence:
+    """The same with the nearest training texts, if the model's folder keeps some. For one thread at a time."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._model: Model | None = None
+        self._examples: TrainingExamples | None = None
+
+    def __call__(self, model: Model, texts: Sequence[Text], predictions: Sequence[Prediction]) -> list[dict[str, Any]]:
+        if model is not self._model:  # the first request, or the first after a reload
+            self._examples, self._model = open_examples(self._folder), model
+        return [find_evidence(model, text, self._examples).as_dict() for text in texts]
 
 
 def add_page(app: FastAPI, service: Service) -> None:

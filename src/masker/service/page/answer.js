@@ -23,6 +23,7 @@ export function showAnswer({ input, answer }, model) {
   showHistogram(answer, model);
   byId("words").replaceChildren(...(answer.evidence ? wordsOf(input, answer) : []));
   byId("classes").replaceChildren(...(isNumber ? [] : classesOf(answer)));
+  byId("examples").replaceChildren(...examplesOf(answer));
 }
 
 function verdictLine(answer) {
@@ -57,6 +58,18 @@ function showHistogram(answer, { histogram, classes }) {
 function strange(p) {
   const count = Math.round(p * 100);
   return `${count < 1 ? "Fewer than 1" : `About ${count}`} in 100 texts of its classes look at least as strange.`;
+}
+
+/** The nearest training texts, if the model was told to keep some. */
+function examplesOf({ evidence }) {
+  if (!evidence?.examples?.length) return [];
+  return [
+    make("h3", {}, "Nearest training texts"),
+    make("ul", { class: "examples" }, ...evidence.examples.map(({ text, pair, label, similarity }) =>
+      make("li", {},
+        make("span", {}, [text, pair].filter((part) => part !== null).join(" ⏐ ").slice(0, 300)),
+        make("small", {}, `${label}, similarity ${figure(Number(similarity.toFixed(2)))}`)))),
+  ];
 }
 
 /** The most probable and the nearest classes in one table. */
