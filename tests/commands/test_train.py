@@ -75,11 +75,11 @@ def test_refused_before_any_training(settings, data, tmp_path, monkeypatch):
     (tmp_path / "model" / "thesis.txt").write_text("mine")
     with pytest.raises(ConfigError, match="already exists"):
         train(data, tmp_path / "model", settings())
+    valid = settings(data={"skip_invalid": True})
+    linear = valid.model_copy(update={"training": valid.training.model_copy(update={"method": "linear"})})
     with pytest.raises(ConfigError, match="method linear has no network"):
-        linear = settings(training={"method": "linear"}, data={"skip_invalid": True})
         train(data, tmp_path / "m", linear, keep_examples=5)
     pairs = OodExamples(str(write_jsonl(tmp_path / "pairs.jsonl", ["a"], None, ["b"])))
-    valid = settings(data={"skip_invalid": True})
     with pytest.raises(DataError, match="--ood-examples must hold texts, as the training data do; got pairs of texts"):
         train(data, tmp_path / "m", valid, examples=pairs)
     scores = str(write_jsonl(tmp_path / "scores.jsonl", ["a", "b", "c"], [0.1, 0.2, 0.3], ["d", "e", "f"]))
