@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-drift reproduce reproduce-page quality lock clean
+.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-drift reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -33,6 +33,11 @@ test: $(STAMP)  ## the test suite, without the slow ones
 	$(BIN)/python -m ruff check src tests benchmarks tools
 	$(BIN)/python -m mypy
 	$(PYTEST)
+	@$(MAKE) --no-print-directory test-browser
+
+test-browser: $(STAMP)  ## the pages in a real Chromium, installed with apt-get if it can be; part of make test
+	@sh tools/chromium.sh
+	$(PYTEST) -m browser tests/browser
 
 test-avx2: $(STAMP)  ## the test suite as on a processor without AVX-512; part of the release checklist
 	$(AVX2) $(PYTEST)

@@ -14,6 +14,7 @@ from masker.extras import explained
 
 if TYPE_CHECKING:
     from masker.classifier import MaskerClassifier
+    from masker.client import Client
     from masker.config import Settings, build_settings
     from masker.detection.prediction import Prediction
     from masker.documents import Documents, read_documents
@@ -42,6 +43,7 @@ def _limit_spinning() -> None:
 _limit_spinning()
 
 _HOMES = {
+    "Client": "masker.client",
     "MaskerClassifier": "masker.classifier",
     "Prediction": "masker.detection.prediction",
     "Settings": "masker.config",
@@ -58,6 +60,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Client",
     "ConfigError",
     "DataError",
     "Documents",

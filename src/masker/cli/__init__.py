@@ -24,6 +24,7 @@ from masker.cli.monitor import monitor_command
 from masker.cli.predict import predict_command
 from masker.cli.report import report_command
 from masker.cli.reproduce import reproduce_command
+from masker.cli.serve import serve_command
 from masker.cli.train import train_command
 from masker.errors import MaskerError
 from masker.extras import explained
@@ -62,7 +63,7 @@ def cli() -> None:  # noqa: D103 - its help is above
 
 for command in (
     demo_command, train_command, predict_command, evaluate_command, report_command, calibrate_command, monitor_command,
-    keywords_command, audit_command, export_command, data, reproduce_command,
+    keywords_command, audit_command, export_command, serve_command, data, reproduce_command,
 ):  # fmt: skip
     cli.add_command(command)
 

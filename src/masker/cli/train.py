@@ -15,6 +15,13 @@ from masker.cli import options as shared
 @click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
 @click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
+@click.option(
+    "--keep-examples",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Keep N training texts in the folder, so that the page of 'masker serve' can show the nearest.",
+)
 @click.option("--plan", is_flag=True, help="Print what would be decided, without training.")
 @shared.score_option
 @shared.false_alarm_option
@@ -31,6 +38,7 @@ def train_command(
     restart: bool,
     no_report: bool,
     plan: bool,
+    keep_examples: int,
     ood_examples: str | None,
     device: str,
     **options: Any,
@@ -73,7 +81,8 @@ def train_command(
     rule = settings.detection
     highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None
     examples = None if ood_examples is None else OodExamples(ood_examples, highest)
-    summary = train(data, output, settings, examples=examples, device=device, restart=restart)
+    how: dict[str, Any] = {"device": device, "restart": restart, "keep_examples": keep_examples}
+    summary = train(data, output, settings, examples=examples, **how)
     if distributed.is_first():
         print_training(summary)
         report_training(summary, with_page=not no_report)

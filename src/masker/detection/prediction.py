@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Prediction:
 
     def as_dict(self, *, reject: bool = False) -> dict[str, Any]:
         """A JSON-ready dictionary; with ``reject`` the label of an out-of-distribution text is ``None``."""
-        content = asdict(self)
+        content: dict[str, Any] = dict(vars(self))  # asdict() would take most of the time of a service
         if reject and self.is_ood:
             content["label"] = None
         return content

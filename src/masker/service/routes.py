@@ -1,0 +1,179 @@
+"""The paths of the service."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from fastapi.security import HTTPBearer
+from pydantic import ValidationError
+from pydantic_core import to_json
+from starlette.routing import Route
+
+from masker.service.failures import ServiceError, explain, invalid, too_large, unavailable
+from masker.service.front_door import NOTES, KnownPaths
+from masker.service.schemas import EXAMPLE, ClassifyRequest, ClassifyResponse, ErrorBody, ModelDescription, Status
+from masker.service.service_options import ServiceOptions
+
+if sys.version_info >= (3, 11):
+    from asyncio import timeout
+else:
+    from collections.abc import AsyncIterator
+    from contextlib import asynccontextmanager
+
+    import anyio
+
+    @asynccontextmanager
+    async def timeout(delay: float) -> AsyncIterator[None]:  # noqa: D103
+        with anyio.fail_after(delay):
+            yield
+
+
+if TYPE_CHECKING:
+    from masker.service.application import Service
+
+CLASSIFY = "/v1/classify"
+
+
+_MEANINGS = {
+    401: "No token.",
+    403: "Not this token.",
+    408: "The request did not arrive in time.",
+    409: "The new model cannot be opened; the one before stays.",
+    413: "Too many texts, or too long.",
+    415: "Not JSON.",
+    422: "Not what this model can answer.",
+    429: "Too many texts wait; see Retry-After.",
+    503: "Starting, stopping, or no answer in time.",
+}
+
+
+def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": ErrorBody, "description": _MEANINGS[status]} for status in statuses}
+
+
+def add_routes(app: FastAPI, service: Service) -> KnownPaths:
+    """Add all routes; returns what the front door is to know of them."""
+    private, public = _private_routes(service), _public_routes(service)
+    app.include_router(private, dependencies=[Depends(HTTPBearer(auto_error=False))] if service.options.token else [])
+    app.include_router(public)
+    routes = {route.path: route.endpoint for route in (*private.routes, *public.routes) if isinstance(route, Route)}
+    return KnownPaths(frozenset(routes), {CLASSIFY: routes[CLASSIFY]})
+
+
+def _private_routes(service: Service) -> APIRouter:
+    router = APIRouter(responses=_errors(401, 403) if service.options.token else {})
+    body = {"schema": ClassifyRequest.model_json_schema(), "example": EXAMPLE}
+
+    @router.post(
+        CLASSIFY,
+        response_model=ClassifyResponse,
+        responses=_errors(408, 413, 415, 422, 429, 503),
+        openapi_extra={"requestBody": {"content": {"application/json": body}, "required": True}},
+    )
+    async def classify(request: Request) -> Response:
+        """Classify one text or many."""
+        asked = parse_request(await read_body(request, service.options))
+        texts = asked.inputs()
+        notes = request.scope.get(NOTES, {})
+        notes["texts"] = len(texts)
+        if service.options.log_texts:
+            notes["inputs"] = texts
+        answers = await service.classify(texts, top_k=asked.top_k, evidence=asked.evidence)
+        return json_response({"predictions": answers})
+
+    @router.get("/v1/model", response_model=ModelDescription)
+    async def model() -> Response:
+        """What is served: classes, score, promise, limits, where it comes from."""
+        return json_response(service.describe())
+
+    @router.post("/v1/reload", response_model=ModelDescription, responses=_errors(403, 409))
+    async def reload() -> Response:
+        """Open the model folder again. What was accepted before is answered by the model before."""
+        if service.options.token is None:
+            raise ServiceError(
+                403, "forbidden", "start the service with --token-file to reload over HTTP, or use SIGHUP"
+            )
+        await service.reload(everywhere=True)
+        return json_response(service.describe())
+
+    @router.get("/v1/drift", response_model=dict[str, Any])
+    async def drift() -> Response:
+        """What the monitor sees in the traffic; empty without one."""
+        return json_response(service.served.drift() or {})
+
+    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    async def metrics() -> Response:
+        """Counts for Prometheus."""
+        service.note()
+        return Response(service.metrics.render(), media_type=service.metrics.content_type)
+
+    return router
+
+
+def _public_routes(service: Service) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/health", response_model=Status)
+    async def health() -> JSONResponse:
+        """Whether the process runs."""
+        return JSONResponse({"status": "ok"})
+
+    @router.get("/ready", response_model=Status, responses=_errors(503))
+    async def ready() -> JSONResponse:
+        """Whether requests are accepted."""
+        if not service.queue.is_running:
+            raise unavailable("not_ready", "the service is starting or stopping; try again soon")
+        return JSONResponse({"status": "ready"})
+
+    return router
+
+
+def json_response(content: Any) -> Response:
+    """JSON has no infinity: the threshold of a model that rejects nothing becomes null."""
+    return Response(to_json(content, inf_nan_mode="null"), media_type="application/json")
+
+
+async def read_body(request: Request, options: ServiceOptions) -> bytes:
+    """The body of a JSON request.
+
+    Raises:
+        ServiceError: When it is not JSON, too large, or does not arrive in time.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        # Browsers send other kinds to any address on behalf of any page.
+        message = (
+            f"the body must be JSON; got the content type '{kind}'; send the header 'Content-Type: application/json'"
+        )
+        raise ServiceError(415, "unsupported_media_type", message)
+    limit = options.max_body_bytes
+    size = request.headers.get("content-length", "")
+    if size.isdecimal() and int(size) > limit:
+        raise too_large(f"a request may have {limit} bytes; got {size}; send fewer texts at a time")
+    parts, received = [], 0
+    try:
+        async with timeout(options.request_timeout):
+            async for part in request.stream():
+                received += len(part)
+                if received > limit:
+                    raise too_large(f"a request may have {limit} bytes; got more; send fewer texts at a time")
+                parts.append(part)
+    except TimeoutError:
+        seconds = options.request_timeout
+        raise ServiceError(408, "timeout", f"the request did not arrive within {seconds:g} s") from None
+    return b"".join(parts)
+
+
+def parse_request(body: bytes) -> ClassifyRequest:
+    """The request in a body.
+
+    Raises:
+        ServiceError: When it is none.
+    """
+    try:
+        return ClassifyRequest.model_validate_json(body)
+    except ValidationError as error:
+        raise invalid(explain(error)) from None
