@@ -15,7 +15,7 @@ _BINS = (8, 40)
 
 
 @dataclass(frozen=True)
-class ScoreHistogram:
+class HeldOutScores:
     """Out-of-distribution scores of held-out documents.
 
     Attributes:
@@ -36,14 +36,14 @@ class ScoreHistogram:
         return asdict(self)
 
 
-def score_histogram(detector: Detector) -> ScoreHistogram:
+def held_out_scores(detector: Detector) -> HeldOutScores:
     """The histogram of a detector's score, wide enough to show its thresholds."""
     calibration = detector.calibration
     scores = calibration.scores[np.isfinite(calibration.scores)]
     limits = calibration.thresholds[np.isfinite(calibration.thresholds)]
     thresholds = [float(one) if np.isfinite(one) else None for one in calibration.thresholds]
     if not len(scores):
-        return ScoreHistogram(len(calibration.scores), [0.0, 1.0], [0], 0, thresholds)
+        return HeldOutScores(len(calibration.scores), [0.0, 1.0], [0], 0, thresholds)
     low = float(scores.min())
     high = max(float(np.quantile(scores, _COVERED, method="higher")), float(limits.max(initial=low)))
     if high <= low:
@@ -51,4 +51,4 @@ def score_histogram(detector: Detector) -> ScoreHistogram:
     bins = int(np.clip(np.ceil(2 * len(scores) ** (1 / 3)), *_BINS))  # Rice's rule
     counts, edges = np.histogram(scores, bins, (low, high))
     beyond = len(calibration.scores) - int(counts.sum())
-    return ScoreHistogram(len(calibration.scores), edges.tolist(), counts.tolist(), beyond, thresholds)
+    return HeldOutScores(len(calibration.scores), edges.tolist(), counts.tolist(), beyond, thresholds)
