@@ -13,8 +13,10 @@ from masker.analysis.answers import (
     confusion_of,
     describe_answers,
     held_out_answers,
+    mix_ups,
     reliability_bins,
 )
+from masker.analysis.report_data import Confusion
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, HeldOut, Judgement
 from masker.detection.scores.max_probability import MaxProbabilityScore
@@ -95,3 +97,15 @@ def test_held_out_documents_are_judged_by_the_rule_that_they_set():
     assert found.judged.p_values[0] == pytest.approx(1.0)
     unknown = replace(detector, held_out=HeldOut({"max-prob": scores}, predicted, True))
     assert held_out_answers(unknown) is None
+
+
+def test_mix_ups_are_wrong_answers_to_known_documents():
+    """Foreign rows, rejected documents and right answers are none, whatever the sets are called."""
+    confusion = Confusion(
+        ["a", "rejected", "a"], ["a", "rejected", "rejected"],
+        [[0, 0, 9], [0, 1, 2], [0, 2, 5], [1, 0, 3], [1, 1, 4], [2, 1, 7], [2, 2, 8]],
+    )  # fmt: skip
+    assert mix_ups(confusion) == [
+        {"true": "rejected", "answer": "a", "count": 3},
+        {"true": "a", "answer": "rejected", "count": 2},
+    ]

@@ -33,6 +33,13 @@ def test_few_documents(count):
     assert plane.shape == (count, 2) and np.isfinite(plane).all()
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_documents_that_are_all_alike(form):
+    pytest.importorskip("openTSNE")
+    plane = place_in_plane(form(np.ones((9, 70))))
+    assert plane.shape == (9, 2) and np.isfinite(plane).all()
+
+
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     with pytest.raises(MissingPackageError, match=r"t-SNE needs openTSNE .* pip install 'masker\[report\]'"):

@@ -48,4 +48,5 @@ def test_no_more_than_a_few_and_none_of_a_kind_that_does_not_occur():
 def test_quotes_are_short_and_show_both_texts_of_a_pair():
     documents = Documents(["a\n b", "x" * 1000], ["c", "d"], None, "pairs")
     assert quoted(documents, 0) == "a b ⟶ c"
+    assert quoted(Documents(["half \ud83d"], None, None, "d"), 0) == "half ?"
     assert len(quoted(documents, 1)) == QUOTED and quoted(documents, 1).endswith("…")

@@ -92,6 +92,13 @@ def test_the_evaluation_is_that_of_masker_evaluate(model, full):
     assert found == expected
 
 
+def test_sets_of_the_same_name_are_told_apart(model):
+    pytest.importorskip("openTSNE")
+    given = ReportDocuments(documents(12, 1, "a/test.csv"), {"test": foreign(12)})
+    report = report_on(model, given, ReportOptions(**FAST))
+    assert list(report.scores.counts) == report.maps[0].groups == ["test (known)", "test"]
+
+
 def test_texts_can_be_left_out(model):
     pytest.importorskip("openTSNE")
     given = ReportDocuments(documents(12, 1, "test"), {"music": foreign(12)})

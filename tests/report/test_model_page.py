@@ -15,7 +15,7 @@ pytest.importorskip("jinja2")
 
 from masker.analysis.report_data import Report
 from masker.config import build_settings
-from masker.report.model_page import ShownFigure, changed_settings, key_figures, mix_ups, model_page
+from masker.report.model_page import ShownFigure, changed_settings, frequent_mix_ups, key_figures, model_page
 from tests.report.made_report import HOSTILE, class_names, interval, made_report
 
 VOID = {"meta", "br", "hr", "img", "link"}
@@ -110,8 +110,8 @@ def test_figures_without_a_spread_are_no_key_figures():
 
 def test_many_classes_have_tables():
     few, many = made_report(class_names(5)), made_report(class_names(150), documents=1000)
-    assert mix_ups(few.known) == []
-    rows = mix_ups(many.known)
+    assert frequent_mix_ups(few.known) == []
+    rows = frequent_mix_ups(many.known)
     assert len(rows) == 10 and all(row["true"] != row["answer"] for row in rows)
     assert [row["count"] for row in rows] == sorted((row["count"] for row in rows), reverse=True)
     assert not {"rejected", "reviews"} & {row[key] for row in rows for key in ("true", "answer")}

@@ -62,6 +62,23 @@ def test_missing_packages_are_one_line(summary, monkeypatch, caplog):
     assert (summary.folder / "README.md").is_file()
 
 
+def test_on_several_processes_no_attention_is_read(summary, monkeypatch):
+    """The others have ended: waiting for them would take forever."""
+    monkeypatch.setattr(report_console.distributed, "world_size", lambda: 2)
+    monkeypatch.setattr(report_console, "write_report_files", lambda report, folder: ReportFiles(folder, []))
+    report_training(summary, with_page=True)
+    assert summary.asked[0].train is None
+
+
+def test_a_problem_with_the_report_is_a_warning(summary, monkeypatch, caplog):
+    def fail(report, folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(report_console, "write_report_files", fail)
+    report_training(summary, with_page=True)
+    assert "no report on" in caplog.text and "Permission denied" in caplog.text
+
+
 def test_a_card_that_cannot_be_replaced_is_a_warning(tmp_path, caplog, monkeypatch):
     (tmp_path / "README.md").write_text("mine")
     with caplog.at_level(logging.INFO, logger="masker"):

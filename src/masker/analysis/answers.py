@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +106,17 @@ def confusion_of(answered: Answered, classes: Sequence[str], foreign: Mapping[st
         [*(classes[column] for column in kept_columns[:-1]), REJECTED],
         [[int(row), int(column), int(counts[row, column])] for row, column in np.argwhere(counts)],
     )
+
+
+def mix_ups(confusion: Confusion) -> list[dict[str, Any]]:
+    """Wrong answers to known documents that were not rejected, the most frequent first."""
+    known = len(confusion.columns) - 1  # rows of foreign sets follow, and a column of what is rejected
+    wrong: list[dict[str, Any]] = [
+        {"true": confusion.rows[row], "answer": confusion.columns[column], "count": count}
+        for row, column, count in confusion.cells
+        if row < known and column < known and row != column
+    ]
+    return sorted(wrong, key=lambda one: -one["count"])
 
 
 def reliability_bins(confidence: Floats, right: npt.NDArray[np.bool_]) -> list[ReliabilityBin]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from masker.analysis.answers import REJECTED
+from masker.analysis.answers import mix_ups
 from masker.analysis.report_data import ClassFigures, DetectionCurve, Figure, KnownDocuments, ModelFacts
 
 #: With fewer documents a figure is a first impression.
@@ -99,16 +99,10 @@ def _hits(row: ClassFigures) -> str:
 
 
 def _mix_up(known: KnownDocuments) -> list[str]:
-    pairs = [
-        (count, known.confusion.rows[row], known.confusion.columns[column])
-        for row, column, count in known.confusion.cells
-        if known.confusion.columns[column] != REJECTED and known.confusion.rows[row] in known.confusion.columns
-    ]
-    wrong = [pair for pair in pairs if pair[1] != pair[2] and pair[0] >= FREQUENT]
-    if not wrong:
+    worst = next(iter(mix_ups(known.confusion)), None)
+    if worst is None or worst["count"] < FREQUENT:
         return []
-    count, true, told = max(wrong, key=lambda pair: pair[0])
-    return [f"The most frequent mix-up is “{true}” taken for “{told}” ({count} times)."]
+    return [f"The most frequent mix-up is “{worst['true']}” taken for “{worst['answer']}” ({worst['count']} times)."]
 
 
 def _confidence(evaluation: dict[str, Any], known: KnownDocuments) -> str:

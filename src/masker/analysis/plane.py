@@ -19,14 +19,15 @@ PERPLEXITY = 30.0
 def place_in_plane(features: Any, *, perplexity: float = PERPLEXITY, seed: int = 0) -> Points:
     """(N, 2) places of (N, H) features, dense or sparse: neighbours stay neighbours, distances mean nothing else.
 
-    Fewer than four documents have no neighbours to tell apart; they are put in a row.
+    Fewer than four documents, and documents that are all alike, have no neighbours to tell apart: they are put in a
+    row.
 
     Raises:
         MissingPackageError: When openTSNE is not installed.
     """
     TSNE = require("t-SNE", "openTSNE").TSNE  # noqa: N806 - its name
     count = features.shape[0]
-    if count < 4:
+    if count < 4 or _are_alike(features):
         return np.column_stack([np.arange(count, dtype=np.float64), np.zeros(count)])
     reduced = _principal_components(features, seed)
     fitting = min(perplexity, (len(reduced) - 1) / 3)
@@ -40,6 +41,12 @@ def place_in_plane(features: Any, *, perplexity: float = PERPLEXITY, seed: int =
         n_jobs=1,
     )
     return np.asarray(tsne.fit(reduced), dtype=np.float64)
+
+
+def _are_alike(features: Any) -> bool:
+    if hasattr(features, "toarray"):
+        return all((features[[row]] != features[[0]]).nnz == 0 for row in range(1, features.shape[0]))
+    return bool((features == features[0]).all())
 
 
 def _principal_components(features: Any, seed: int) -> Points:

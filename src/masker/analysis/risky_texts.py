@@ -21,6 +21,7 @@ def quoted(documents: Documents, row: int, most: int = QUOTED) -> str:
     """The text of a document, or both texts of a pair, shortened."""
     texts = [documents.texts[row], *([] if documents.pairs is None else [documents.pairs[row]])]
     text = " ⟶ ".join(" ".join(part.split()) for part in texts)
+    text = text.encode("utf-8", "replace").decode()  # half a surrogate pair can be read from JSON, but not written
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

@@ -182,7 +182,7 @@ def _classification(model: Model, documents: ReportDocuments, options: ReportOpt
     if test is None:
         answered = held_out_answers(detector)
     else:
-        name, labels = short_name(test.name), class_indices(test.labels or [], model.classes)
+        name, labels = _test_name(documents), class_indices(test.labels or [], model.classes)
         answered = Answered(name, False, True, labels, _judged(model, name, test))
     known_scores = detector.calibration.scores if answered is None else answered.judged.scores
     name = "held-out documents" if answered is None else answered.name
@@ -200,6 +200,12 @@ def _classification(model: Model, documents: ReportDocuments, options: ReportOpt
         judged_sets = {other: (ood[other], judged) for other, judged in foreign.items()}
         shown["risky"] = risky_texts(test, answered, judged_sets, model.classes)
     return shown
+
+
+def _test_name(documents: ReportDocuments) -> str:
+    """A short name that no other set has."""
+    name = "" if documents.test is None else short_name(documents.test.name)
+    return f"{name} (known)" if name in {*documents.ood, *documents.target} else name
 
 
 def _judged(model: Model, name: str, documents: Documents) -> Judgement:
@@ -250,7 +256,7 @@ def _regression(model: Model, documents: ReportDocuments, options: ReportOptions
 
 
 def _maps(model: Model, documents: ReportDocuments, options: ReportOptions) -> list[DocumentMap]:
-    test = {} if documents.test is None else {short_name(documents.test.name): documents.test}
+    test = {} if documents.test is None else {_test_name(documents): documents.test}
     source = test if documents.train is None else {"training": documents.train}
     wanted: list[tuple[str, dict[str, Documents]]] = []
     if documents.ood and (test or source):

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from masker.analysis.answers import REJECTED
+from masker.analysis.answers import mix_ups
 from masker.analysis.report_data import ClassFigures, KnownDocuments, Report
 from masker.config import Settings
 from masker.report.figures.class_bars import MOST_CLASSES, weakest_first
@@ -61,7 +61,7 @@ def model_page(report: Report, figures: dict[str, list[ShownFigure]]) -> str:
         sections={section: figures.get(section, []) for section in SECTIONS},
         key_figures=key_figures(report),
         classes=_all_classes(known),
-        mix_ups=[] if known is None else mix_ups(known),
+        mix_ups=[] if known is None else frequent_mix_ups(known),
         changed=changed_settings(report.settings),
         settings=_flattened(report.settings),
         svg=Markup,
@@ -109,20 +109,12 @@ def _all_classes(known: KnownDocuments | None) -> list[ClassFigures]:
     return weakest_first(known.classes) if known is not None and len(known.classes) > MOST_CLASSES else []
 
 
-def mix_ups(known: KnownDocuments) -> list[dict[str, Any]]:
-    """The most frequent wrong answers to known documents."""
-    confusion = known.confusion
+def frequent_mix_ups(known: KnownDocuments) -> list[dict[str, Any]]:
+    """The most frequent wrong answers; none where the matrix shows them at a glance."""
     if len(known.classes) <= _MANY_CLASSES:
         return []
-    classes = set(confusion.columns) - {REJECTED}
     sizes = {row.name: row.documents for row in known.classes}
-    wrong: list[dict[str, Any]] = [
-        {"true": confusion.rows[row], "answer": confusion.columns[column], "count": count}
-        for row, column, count in confusion.cells
-        if confusion.rows[row] in classes and confusion.columns[column] in classes - {confusion.rows[row]}
-    ]
-    ranked = sorted(wrong, key=lambda one: -one["count"])[:MOST_MIX_UPS]
-    return [{**one, "documents": sizes.get(one["true"], 0)} for one in ranked]
+    return [{**one, "documents": sizes.get(one["true"], 0)} for one in mix_ups(known.confusion)[:MOST_MIX_UPS]]
 
 
 def changed_settings(settings: dict[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,10 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from masker import distributed
 from masker.commands.evaluate import EvaluationSources, read_evaluation
 from masker.commands.report import ReportDocuments, ReportOptions, report_on
+from masker.errors import MaskerError
 from masker.report.audit_console import check_output_folder
 from masker.report.console import console
 from masker.report.model_card import CARD, write_model_card
@@ -51,12 +53,15 @@ def refresh_card(report: Report, model: Path) -> None:
 def report_training(summary: TrainingSummary, *, with_page: bool) -> None:
     """Leave a card in the folder of a trained model and, if wanted, a report beside it, which quotes no text."""
     page = with_page and _can_draw(summary.folder)
-    made = report_on(
-        summary.model, ReportDocuments(train=summary.data if page else None), ReportOptions(summary.folder.name)
-    )
-    refresh_card(made, summary.folder)
-    if page:
-        _name_page(write_report_files(made, report_folder(summary.folder)))
+    # On several processes reading attention takes all of them, and the others are done.
+    train = summary.data if page and distributed.world_size() == 1 else None
+    try:
+        made = report_on(summary.model, ReportDocuments(train=train), ReportOptions(summary.folder.name))
+        refresh_card(made, summary.folder)
+        if page:
+            _name_page(write_report_files(made, report_folder(summary.folder)))
+    except (MaskerError, OSError) as error:  # the model is there all the same
+        _log.warning("no report on %s: %s", summary.folder, error)
 
 
 def report_demo(result: DemoResult) -> None:

@@ -14,8 +14,8 @@ from masker.documents.texts import Text
 from masker.evidence import TrainingExamples, find_evidence, open_examples
 from masker.model import Model
 from masker.service.failures import ServiceError
-from masker.service.routes import CLASSIFY, json_response
 from masker.service.held_out_scores import held_out_scores
+from masker.service.routes import CLASSIFY, json_response
 
 if TYPE_CHECKING:
     from masker.service.application import Service
