@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.deployment import deployment_section
 from benchmarks.short_texts_table import short_texts_section
 from masker.files import write_text
 
@@ -64,8 +65,9 @@ def write_page(processors: dict[str, Any], short_texts: dict[str, Any], path: Pa
         "(`masking.context=drop`); [reproduction.md](reproduction.md), recipe `context-form`, has what that does to "
         "quality.\n"
     )
-    measured = next((results["growth"] for results in processors.values() if "growth" in results), None)
-    page += _growth(measured) if measured else ""
+    for name, section in (("growth", _growth), ("deployment", deployment_section)):
+        measured = next((results[name] for results in processors.values() if name in results), None)
+        page += section(measured) if measured else ""
     for kind, results in processors.items():
         origin = results["provenance"]
         versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())

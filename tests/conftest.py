@@ -162,6 +162,8 @@ def train_network(documents, classes, settings, work):
     """Train as the method says, without a detector; ``network``, ``tokenizer``, ``keywords`` and ``validation``."""
     from types import SimpleNamespace
 
+    import torch
+
     from masker.modeling.network import MaskerNetwork
     from masker.registry import METHODS
     from masker.training.run import TrainingRun
@@ -171,7 +173,8 @@ def train_network(documents, classes, settings, work):
     tensors = backend.weights().tensors
     network = MaskerNetwork(backend.classifier, len(tensors.get("token_head.bias", ())))
     if tensors:
-        network.token_head.load_state_dict({name.removeprefix("token_head."): part for name, part in tensors.items()})
+        head = {name.removeprefix("token_head."): torch.from_numpy(part) for name, part in tensors.items()}
+        network.token_head.load_state_dict(head)
     return SimpleNamespace(
         network=network, tokenizer=run.tokenizer, keywords=run.keywords, validation=run.validation, run=run
     )

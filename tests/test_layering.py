@@ -11,6 +11,7 @@ import masker
 
 ORDER = [
     "errors",
+    "extras",
     "files",
     "registry",
     "distributed",

@@ -10,6 +10,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from masker.extras import explained
+
 if TYPE_CHECKING:
     from masker.classifier import MaskerClassifier
     from masker.config import Settings, build_settings
@@ -74,7 +76,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        try:
+            return getattr(import_module(_HOMES[name]), name)
+        except ModuleNotFoundError as error:
+            raise explained(error, f"masker.{name}") or error from None
     raise AttributeError(f"module 'masker' has no attribute '{name}'")
 
 

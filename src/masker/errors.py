@@ -26,6 +26,10 @@ class ModelError(MaskerError):
     """A backbone or model folder is missing, damaged, unsafe or of the wrong kind."""
 
 
+class MissingPackageError(MaskerError):
+    """An optional package is not installed; says which extra brings it."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` if a known word is close to ``word``, else an empty string."""
     close = difflib.get_close_matches(word, list(known), n=1)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
+import numpy.typing as npt
 
 from masker.config import Settings, stored_settings
 from masker.detection.calibration import Calibration
@@ -26,26 +26,21 @@ from masker.detection.fitting import DetectorFitter
 from masker.detection.prediction import Prediction, predictions_of
 from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
 from masker.detection.trade_off import operating_point
-from masker.detection.training_and_calibration import train_and_calibrate
 from masker.documents import Documents, check_classes
 from masker.documents.encoding import Encoded, encode
 from masker.documents.texts import Text, split_pairs, texts_of
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
-from masker.inference.backend import Backend, open_backend
+from masker.extras import require
+from masker.inference.backend import LINEAR_TENSORS, TOKEN_HEAD, Backend
 from masker.inference.batching import Advance
-from masker.inference.linear_backend import LINEAR_TENSORS, open_linear_backend
+from masker.inference.opening import open_network
 from masker.inference.outputs import Outputs
-from masker.inference.torch_backend import TOKEN_HEAD
 from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
 from masker.labels import LABEL_TYPES, class_indices
-from masker.modeling.backbone import load_tokenizer
 from masker.modeling.model_folder import ModelFolder, load_manifest, save_folder, update_folder
 from masker.provenance import provenance
 from masker.registry import METHODS
-from masker.training.decisions import decisions_of
-from masker.training.run import TrainingRun
-from masker.training.work_folder import work_folder
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -111,7 +106,14 @@ class Model:
         Raises:
             ConfigError: When ``work`` holds another unfinished run, or a setting does not fit.
             DataError: When the documents cannot train a classifier.
+            MissingPackageError: When the packages of ``masker[train]`` are not installed.
         """
+        require("training", "torch", "transformers", "accelerate", "sklearn")
+        from masker.detection.training_and_calibration import train_and_calibrate
+        from masker.training.decisions import decisions_of
+        from masker.training.run import TrainingRun
+        from masker.training.work_folder import work_folder
+
         classes: list[str] = []
         if settings.model.head != "regression":
             check_classes(documents)
@@ -151,6 +153,7 @@ class Model:
 
         Raises:
             ConfigError: When there is no such backend or device, or the model does not have that score.
+            MissingPackageError: When the backend needs a package that is not installed.
             ModelError: When the folder is missing, not ours, damaged, not exported for ``backend``, or has a pickle.
         """
         stored = load_manifest(folder)
@@ -166,18 +169,17 @@ class Model:
                 f"masker.json in '{folder}' is damaged ({error!r}); restore or retrain the model"
             ) from None
         path = Path(folder).expanduser()
-        tokenizer = load_tokenizer(str(path))
         try:
             detector = None
             if settings.model.head != "regression":
-                arrays = {name: tensor.numpy() for name, tensor in stored.tensors.items()}
-                detector = Detector.from_stored(manifest, arrays, settings)
+                detector = Detector.from_stored(manifest, stored.tensors, settings)
             fine_tuned = METHODS.get(settings.training.method).fine_tuned
-            opening = open_backend if fine_tuned else open_linear_backend
-            network = opening(path, tokenizer, stored.tensors, backend, device)
+            network = open_network(path, stored.tensors, backend, device, fine_tuned=fine_tuned)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
-        model = cls(tokenizer, manifest["max_length"], network, detector, settings, *named, origin)
+        model = cls(
+            network.tokenizer, manifest["max_length"], network.backend, detector, settings, *named, origin
+        )  # fmt: skip
         if (score, false_alarm_rate, confidence) == (None, None, None):
             return model
         return model.adjusted(score=score, false_alarm_rate=false_alarm_rate, confidence=confidence)
@@ -376,10 +378,9 @@ class Model:
         kept = {name: tensor for name, tensor in stored.items() if name.startswith((*LINEAR_TENSORS, TOKEN_HEAD))}
         return update_folder(folder, self._content(kept))
 
-    def _content(self, network: dict[str, torch.Tensor]) -> ModelFolder:
+    def _content(self, network: dict[str, npt.NDArray[Any]]) -> ModelFolder:
         detector = self.detector
         statistics = {} if detector is None else detector.to_arrays()
-        tensors = {name: torch.from_numpy(np.array(array)) for name, array in statistics.items()}
         manifest = {
             "label_type": self.label_type,
             "classes": self.classes,
@@ -393,4 +394,4 @@ class Model:
             "settings": self.settings.model_dump(),
             "provenance": self.provenance,
         }
-        return ModelFolder(manifest, {**tensors, **network})
+        return ModelFolder(manifest, {**statistics, **network})

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from masker import ConfigError
-from masker.commands import keywords as module
 from masker.commands.keywords import keywords_of_data, keywords_of_model
+from masker.training import run as module
 from tests.cli.command_line import write_jsonl
 from tests.conftest import make_corpus
 

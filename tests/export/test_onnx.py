@@ -11,6 +11,7 @@ import pytest
 
 import masker.export.onnx as export
 from masker import ConfigError, Documents, MaskerClassifier, ModelError
+from masker.errors import MissingPackageError
 from masker.export import CheckData, export_onnx
 from tests.conftest import make_corpus
 
@@ -20,13 +21,13 @@ def names(folder):
 
 
 @pytest.fixture
-def no_runtime(monkeypatch):
+def no_onnx(monkeypatch):
     def refuse(name):
-        if name.split(".")[0] in {"onnx", "onnxruntime"}:
+        if name.split(".")[0] == "onnx":
             raise ImportError(f"No module named '{name}'")
         return import_module(name)
 
-    monkeypatch.setattr("importlib.import_module", refuse)
+    monkeypatch.setattr("masker.extras.import_module", refuse)
 
 
 def test_the_record(exported):
@@ -200,11 +201,10 @@ def test_a_failed_folder_leaves_nothing_behind(trained, tmp_path, monkeypatch):
     assert names(tmp_path) == []
 
 
-def test_without_the_packages(fresh_export, no_runtime):
-    for call in (lambda: MaskerClassifier.load(fresh_export, "onnx"), lambda: export_onnx(fresh_export)):
-        with pytest.raises(ModelError, match=r"pip install 'masker\[onnx\]'$"):
-            call()
-    MaskerClassifier.load(fresh_export, "torch")
+def test_without_the_package(fresh_export, no_onnx):
+    with pytest.raises(MissingPackageError, match=r"^exporting needs onnx .*pip install 'masker\[onnx\]'$"):
+        export_onnx(fresh_export)
+    assert MaskerClassifier.load(fresh_export, "onnx").predict_texts(["moon"])
 
 
 def test_check_of_a_regression(trained, tmp_path):

@@ -5,7 +5,6 @@ import time
 
 import numpy as np
 import pytest
-import torch
 
 from masker.documents.encoding import Encoded
 from masker.inference.batching import run_in_batches
@@ -15,14 +14,6 @@ LENGTHS = [3, 9, 5, 9, 4, 7, 3]
 
 def rows_of(lengths):
     return Encoded([np.full(length, length) for length in lengths], None, None, np.arange(len(lengths)))
-
-
-@pytest.fixture
-def two_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -47,14 +38,14 @@ def test_no_rows_and_no_results():
     assert run_in_batches(rows_of([3]), 10, lambda rows: {}) == {}
 
 
-def test_batches_run_side_by_side_on_one_core_each(two_threads):
+def test_batches_run_side_by_side():
     """Every step waits for another one, so with fewer than two at a time this test would time out."""
     together, threads, reports = threading.Barrier(2, timeout=20), set(), []
 
     def step(rows):
         together.wait()
         time.sleep(0.001 * int(rows[0]))  # they do not finish in the order they started
-        threads.add((threading.get_ident(), torch.get_num_threads()))
+        threads.add(threading.get_ident())
         return {"row": rows.astype(np.float32)}
 
     def advance(count):
@@ -62,28 +53,19 @@ def test_batches_run_side_by_side_on_one_core_each(two_threads):
 
     found = run_in_batches(rows_of([3] * 8), 3, step, advance, workers=2)
     assert found["row"].tolist() == list(range(8))
-    assert len(threads) == 2 and {number for _, number in threads} == {1}
+    assert len(threads) == 2
     assert reports == [(threading.get_ident(), 1)] * 8, "progress is reported by the calling thread"
 
 
-def test_other_threads_keep_their_number_of_cores(two_threads):
-    run_in_batches(rows_of([3] * 4), 3, lambda rows: {"row": rows}, workers=3)
-    seen = [torch.get_num_threads()]
-    later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
-    later.start()
-    later.join()
-    assert seen == [2, 2]
-
-
-def test_few_batches_run_in_the_calling_thread(two_threads):
+def test_few_batches_run_in_the_calling_thread():
     threads = set()
 
     def step(rows):
-        threads.add((threading.get_ident(), torch.get_num_threads()))
+        threads.add(threading.get_ident())
         return {}
 
     run_in_batches(rows_of([3, 3, 3]), 3, step, workers=4)
-    assert threads == {(threading.get_ident(), 2)}
+    assert threads == {threading.get_ident()}
 
 
 def test_an_error_in_a_worker_reaches_the_caller_and_ends_the_rest():

@@ -89,8 +89,8 @@ def test_no_rows(make_graph):
     assert OnnxBackend(make_graph(False), PAD).predict_logits(rows()).shape == (0, 2)
 
 
-def test_threads_are_those_of_torch(make_graph, monkeypatch):
-    monkeypatch.setattr("torch.get_num_threads", lambda: 3)
+def test_threads_are_the_usable_cores(make_graph, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
     scorer = OnnxBackend(make_graph(False), PAD)
     assert scorer._session.get_session_options().intra_op_num_threads == 3
 
@@ -99,7 +99,7 @@ def test_many_texts_run_side_by_side_on_one_core_each(make_graph, monkeypatch):
     file, encoded = make_graph(False), rows(*([n, n + 1] for n in range(40)))
     found = {}
     for threads in (1, 3):
-        monkeypatch.setattr("torch.get_num_threads", lambda threads=threads: threads)
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
         scorer, seen = OnnxBackend(file, PAD, 4), []
         found[threads] = scorer.predict_logits(encoded, seen.append)
         assert sum(seen) == 40
@@ -111,7 +111,7 @@ def test_many_texts_run_side_by_side_on_one_core_each(make_graph, monkeypatch):
 
 
 def test_few_texts_use_all_cores(make_graph, monkeypatch):
-    monkeypatch.setattr("torch.get_num_threads", lambda: 3)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
     scorer = OnnxBackend(make_graph(False), PAD)
     scorer.predict_logits(rows([1, 2], [3]))
     assert "_session_of_one_core" not in vars(scorer)

@@ -125,7 +125,7 @@ def test_every_document_is_visited_once_with_its_attention(classifier, encoded, 
 
 
 def test_rounded_weights_are_not_saved_and_the_token_head_is(classifier):
-    head = {"token_head.weight": torch.ones(2, 16), "known.cls.means": torch.ones(1)}
+    head = {"token_head.weight": np.ones((2, 16)), "known.cls.means": np.ones(1)}
     weights = TorchBackend(classifier, TOKENIZER, "cpu", tensors=head).weights()
     assert weights.native is classifier and list(weights.tensors) == ["token_head.weight"]
     assert TorchBackend(BertForSequenceClassification(classifier.config), TOKENIZER, "cpu", bf16=True).weights() is None

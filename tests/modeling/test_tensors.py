@@ -1,17 +1,27 @@
 """Tensors are written whole or not at all."""
 
+import numpy as np
 import pytest
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from masker.modeling.tensors import write_tensors
+from masker.modeling.tensors import write_arrays, write_tensors
 
 
 def test_round_trip_with_strided_tensors(tmp_path):
     tensor = torch.arange(6.0).reshape(2, 3)
     write_tensors({"t": tensor.T}, tmp_path / "x.safetensors")
     torch.testing.assert_close(load_file(tmp_path / "x.safetensors")["t"], tensor.T)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
+
+
+def test_round_trip_with_strided_arrays(tmp_path):
+    arrays = {"t": np.arange(6.0).reshape(2, 3).T, "one": np.array(7), "flags": np.array([True, False])[::-1]}
+    write_arrays(arrays, tmp_path / "x.safetensors")
+    for name, tensor in load_file(tmp_path / "x.safetensors").items():
+        np.testing.assert_array_equal(tensor.numpy(), arrays[name])
+        assert tensor.numpy().dtype == arrays[name].dtype
     assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from masker.errors import ConfigError
+from masker.errors import ConfigError, MissingPackageError
 from masker.ray import cluster as cluster_module
 from masker.ray.cluster import limit_threads, open_cluster
 
@@ -78,7 +78,7 @@ def test_a_ray_of_our_own_shares_its_gpus_too(monkeypatch):
 def test_without_ray_the_way_to_install_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with (
-        pytest.raises(ConfigError, match=r"--engine ray needs Ray .*pip install 'masker\[ray\]'"),
+        pytest.raises(MissingPackageError, match=r"^--engine ray needs ray .*pip install 'masker\[ray\]'$"),
         open_cluster(pieces=1),
     ):
         pass

@@ -19,13 +19,13 @@ from masker.audit.hiding import AnsweredDocuments
 from masker.audit.occlusion import association, candidate_words, document_counts, occlude, occlusion_scores
 from masker.audit.words import Floats, Ids, Vocabulary, word_spans
 from masker.config import AuditSettings
+from masker.documents.encoding import pad_rows
 from masker.errors import ConfigError, DataError, did_you_mean
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores
 from masker.keywords.frequency import class_token_counts
 from masker.keywords.keyword_files import read_keywords
 from masker.keywords.scheme import Evidence
-from masker.masking.collator import pad_rows
 from masker.modeling.model_folder import load_manifest
 from masker.progress import progress_bar
 from masker.registry import KEYWORD_SCHEMES

@@ -25,6 +25,7 @@ from masker.cli.predict import predict_command
 from masker.cli.reproduce import reproduce_command
 from masker.cli.train import train_command
 from masker.errors import MaskerError
+from masker.extras import explained
 
 #: \b keeps click from joining the lines of a block.
 _HELP = """Text classifiers that know when they do not know.
@@ -87,6 +88,11 @@ def main() -> None:
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _fail(f"{error.strerror or error}{place}; nothing was lost: fix it and repeat the command", 2)
+    except ImportError as error:
+        explanation = explained(error)
+        if explanation is None:
+            raise
+        _fail(str(explanation), 2)
     except RuntimeError as error:
         if not distributed.is_lost_connection(error):
             raise

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from masker.cli.options import SectionedCommand, data_options, data_values, json_option
+from masker.extras import require
 
 
 @click.command("export", cls=SectionedCommand, short_help="Export a model to ONNX.")
@@ -25,6 +26,7 @@ def export_command(model: str, form: str, check: str | None, as_json: bool, **op
     The graphs go to MODEL/onnx or, with --output, to a folder that needs no PyTorch weights. An export whose logits
     differ from PyTorch's by more than 1e-4 is refused.
     """
+    require("exporting", "onnx", "torch", "transformers")
     from masker.commands.export import export_model
     from masker.config import build_settings
     from masker.report.export_console import print_export

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from masker.extras import require
+
 if TYPE_CHECKING:
     from masker.config import DataSettings
 
@@ -62,7 +64,8 @@ def _bundle(*options: Decorator) -> Decorator:
 
 def _check_device(context: click.Context, parameter: click.Parameter, name: str) -> str:
     """Refuse a device that this machine does not have before anything is read."""
-    if name != "auto":
+    if name not in ("auto", "cpu"):
+        require(f"--device {name}", "torch")
         from masker.modeling.devices import resolve_device
 
         resolve_device(name)

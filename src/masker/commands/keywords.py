@@ -6,13 +6,16 @@ from masker import distributed
 from masker.commands.train import read_training_documents
 from masker.config import Settings
 from masker.errors import ConfigError
+from masker.extras import require
 from masker.keywords import KeywordSet
 from masker.modeling.model_folder import load_manifest
-from masker.training.run import TrainingRun
 
 
 def keywords_of_data(data: str, settings: Settings, device: str = "auto") -> KeywordSet:
     """The keywords that training on ``data`` would use; attention trains its vanilla stage, or reads a given model."""
+    require("ranking the keywords of data", "torch", "transformers", "sklearn")
+    from masker.training.run import TrainingRun
+
     documents = read_training_documents(data, settings)
     classes = [] if settings.model.head == "regression" else documents.class_names
     with distributed.temporary_folder() as work:

@@ -12,9 +12,9 @@ from masker.config import DataSettings, Settings
 from masker.documents import Documents, check_classes, read_documents
 from masker.documents.texts import Text, texts_of
 from masker.errors import ConfigError, DataError
+from masker.extras import require
 from masker.model import Model
 from masker.modeling.model_folder import check_output
-from masker.training.decisions import plan_training
 from masker.training.work_folder import remove_work_folder
 
 
@@ -78,6 +78,9 @@ def train(
 
 def training_plan(data: str, settings: Settings) -> dict[str, str]:
     """What a training on ``data`` would decide, by subject; nothing is trained or written."""
+    require("training", "torch", "transformers", "sklearn")
+    from masker.training.decisions import plan_training
+
     documents = read_training_documents(data, settings)
     classes = [] if settings.model.head == "regression" else sorted(documents.class_names)
     return plan_training(documents, classes, settings)

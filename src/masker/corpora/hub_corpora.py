@@ -9,6 +9,7 @@ from typing import Any
 
 from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normalise, seventy_thirty
 from masker.errors import DataError
+from masker.extras import require
 from masker.hub import no_progress_bars, one_line, table_records
 
 _SENTIMENT = {"0": "negative", "1": "positive", "neg": "negative", "pos": "positive"}
@@ -36,7 +37,7 @@ class HubCorpus:
 
     def read(self) -> Parts:
         """Download the corpus and convert its rows. Code that comes with a data set is never run."""
-        import datasets
+        datasets = require("a corpus on the hub", "datasets")
 
         # A cache folder of its own: datasets would fall back on any other cached revision, and its tables are not
         # needed afterwards. The hub's library keeps the downloads, so an interrupted one resumes.

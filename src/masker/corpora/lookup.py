@@ -16,7 +16,7 @@ from masker.corpora.corpus_rows import Parts
 from masker.corpora.hub_corpora import HUB_CORPORA, HubCorpus
 from masker.corpora.user_folder import PUBLISHED_FORMATS, published_file, read_published_file, user_corpora
 from masker.corpora.wheels import WHEEL_CORPORA, WheelCorpus
-from masker.errors import DataError, did_you_mean
+from masker.errors import DataError, MissingPackageError, did_you_mean
 from masker.files import file_sha256
 from masker.hub import offline_reason
 
@@ -141,7 +141,7 @@ def _download(name: str) -> None:
         _LOG.info("%s %s", notice, source)
         try:
             parts = _refuse_empty_splits(source.read())
-        except DataError as error:
+        except (DataError, MissingPackageError) as error:
             failures.append(f"{source} ({error})")
             notice = f"{source} failed ({error}); taking corpus {name} from"
             continue

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize_scalar
 from scipy.special import log_expit, log_softmax
 
 from masker.config import Head
@@ -47,6 +46,8 @@ def fit_temperature(doc_logits: npt.NDArray[np.floating], labels: Labels, head: 
     """Fit T to the (N, C) logits of held-out documents; ``too_few`` is returned if N is below the minimum."""
     if len(labels) < MIN_DOCUMENTS_FOR_TEMPERATURE:
         return too_few
+    from scipy.optimize import minimize_scalar  # slow to import, and only fitting needs it
+
     targets = smooth_targets(labels, doc_logits.shape[1])
     best = minimize_scalar(
         lambda log_t: negative_log_likelihood(float(np.exp(log_t)), doc_logits, targets, head),

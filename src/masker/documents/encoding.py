@@ -101,18 +101,19 @@ def encode(
 
 
 def _set_truncation(tokenizer: Any, max_length: int, stride: int) -> None:
-    from transformers.tokenization_utils_base import TruncationStrategy
-    from transformers.utils import PaddingStrategy
-
-    tokenizer.set_truncation_and_padding(
-        padding_strategy=PaddingStrategy.DO_NOT_PAD,
-        truncation_strategy=TruncationStrategy.LONGEST_FIRST,
-        max_length=max_length,
-        stride=stride,
-        pad_to_multiple_of=None,
-        padding_side=None,
-    )
+    """Truncate to ``max_length`` and do not pad; what is set already stays, as other threads may be reading it."""
     backend = tokenizer.backend_tokenizer
+    wanted = {
+        "max_length": max_length,
+        "stride": stride,
+        "strategy": "longest_first",
+        "direction": tokenizer.truncation_side,
+    }
+    before = backend.truncation or {}
+    if {name: before.get(name) for name in wanted} != wanted:
+        backend.enable_truncation(**wanted)
+    if backend.padding is not None:
+        backend.no_padding()
     if backend.encode_special_tokens != tokenizer.split_special_tokens:
         backend.encode_special_tokens = tokenizer.split_special_tokens
 
@@ -127,3 +128,15 @@ def token_budget_batches(lengths: Ids, max_tokens: int) -> list[Ids]:
         batches.append(order[start : start + count])
         start += count
     return batches
+
+
+def pad_rows(rows: Sequence[Ids], value: int) -> tuple[Ids, Ids]:
+    """Pad rows with ``value`` on the right to one (B, T) array; also returns the (B, T) mask, 0 at padding."""
+    if len(rows) == 1:
+        row = np.array(rows[0], dtype=np.int64, ndmin=2)
+        return row, np.ones_like(row)
+    lengths = np.array([len(row) for row in rows])
+    inside = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
+    padded = np.full(inside.shape, value, dtype=np.int64)
+    padded[inside] = np.concatenate(rows)
+    return padded, inside.astype(np.int64)

@@ -20,6 +20,7 @@ from typing import Any
 from masker.documents import decoding
 from masker.documents.columns import LABEL_COLUMNS, PAIR_COLUMNS, TEXT_COLUMNS, ChooseColumns, Record
 from masker.errors import DataError, NoRowsError
+from masker.extras import require
 
 #: The formats that are surely tables of documents; a .json or .txt file beside them is often something else.
 TABLE_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
@@ -161,8 +162,7 @@ def _delimited(lines: Iterable[str], name: str, delimiter: str) -> Iterator[Reco
 
 
 def _parquet(path: Path, choose: ChooseColumns) -> Iterator[Record]:
-    import pyarrow.parquet
-
+    pyarrow = require("a Parquet file", "pyarrow", "pyarrow.parquet")
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             batches = file.iter_batches(batch_size=1024, columns=list(choose(file.schema_arrow.names)))

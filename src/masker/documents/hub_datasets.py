@@ -8,6 +8,7 @@ from typing import Any
 
 from masker.documents.columns import ChooseColumns, Record
 from masker.errors import DataError
+from masker.extras import require
 from masker.hub import cache_only_when_offline, no_progress_bars, one_line, table_records
 
 #: Files written by ``save_to_disk``; without them a folder holds plain data files.
@@ -19,7 +20,7 @@ def folder_records(folder: str, split: str | None, choose: ChooseColumns) -> Ite
 
     A ``split`` of None means ``train``, or the only split.
     """
-    import datasets
+    datasets = require("a data set of the hub or in a folder", "datasets")
 
     saved = any(os.path.isfile(os.path.join(folder, name)) for name in _SAVED)
     try:
@@ -40,7 +41,7 @@ def hub_records(name: str, split: str | None, choose: ChooseColumns, hint: str =
     Code that comes with a data set is never run. A ``split`` of None means ``train``, or the only split; ``hint`` is
     appended to the error if there is no such data set.
     """
-    import datasets
+    datasets = require("a data set of the hub or in a folder", "datasets")
 
     with cache_only_when_offline() as reachable:
         try:

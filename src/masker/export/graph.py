@@ -18,13 +18,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from masker.documents.encoding import Encoded
+from masker.documents.encoding import Encoded, pad_rows
 from masker.errors import ModelError
 from masker.export.rewrites import cut_document_token_early, document_token_nodes, split_layer_norms
 from masker.export.smoothing import smooth_activations
+from masker.extras import require
 from masker.inference.features import content_weights, document_features
-from masker.inference.onnx_backend import output_name, require_onnx
-from masker.masking.collator import pad_rows
+from masker.inference.onnx_backend import output_name
 from masker.modeling.pooling import MEAN, pooling_of
 
 OPSET = 17
@@ -77,7 +77,7 @@ def write_graph(
     Raises:
         ModelError: When the architecture cannot be exported.
     """
-    require_onnx("onnx")
+    require("exporting", "onnx")
     input_ids, attention_mask = pad_rows(example.input_ids, pad_id)
     inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
     if example.token_type_ids is not None:
@@ -94,7 +94,7 @@ def write_graph(
                     network, tensors, file, dynamo=False, opset_version=OPSET, dynamic_axes=axes, **common
                 )
         except Exception as traced:  # exporters pass on whatever the failing operation raises
-            require_onnx("onnxscript")
+            require("exporting", "onnxscript")
             shapes = tuple({0: torch.export.Dim("documents"), 1: torch.export.Dim("length")} for _ in tensors)
             try:
                 torch.onnx.export(
@@ -150,8 +150,7 @@ def quantize_graph(file: Path, target: Path, batches: Sequence[Encoded], pad_id:
         Whether weights were limited to 7 bits, which processors without 8-bit dot products (VNNI) need: their sums of
         products would overflow.
     """
-    onnx = require_onnx("onnx")
-    require_onnx("onnxruntime")
+    onnx = require("exporting", "onnx")
     narrow = not _has_exact_products()
     with _quiet():
         from onnxruntime.quantization import QuantType, quantize_dynamic

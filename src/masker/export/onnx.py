@@ -15,6 +15,7 @@ from masker.errors import ConfigError, ModelError
 from masker.export.agreement import CheckData, compare_backends
 from masker.export.graph import OPSET, fuse_graph, quantize_graph, write_graph
 from masker.export.parity import PARITY_ROWS, TOLERANCE, Difference, Parity
+from masker.extras import require
 from masker.files import atomic_folder, file_sha256, write_json
 from masker.inference.features import ENCODER_KINDS
 from masker.inference.onnx_backend import (
@@ -22,7 +23,6 @@ from masker.inference.onnx_backend import (
     ONNX_FOLDER,
     RECORD,
     read_record,
-    require_onnx,
     weight_files,
     weights_sha256,
 )
@@ -88,8 +88,7 @@ def export_onnx(
         ConfigError: When ``output`` exists, or out-of-distribution texts are given for a regression.
         ModelError: When the model cannot be exported, or the graph's logits differ from PyTorch's; nothing is written.
     """
-    for module in ("onnx", "onnxruntime"):
-        require_onnx(module)
+    require("exporting", "onnx")
     manifest = load_manifest(model_folder).manifest
     source = Path(model_folder).expanduser()
     _check_exportable(source, manifest, check)

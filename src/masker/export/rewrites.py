@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from masker.inference.onnx_backend import require_onnx
+from masker.extras import require
 
 #: Operations that work token by token if their other inputs are constants.
 _TOKEN_WISE = {"MatMul", "Add", "BiasGelu", "Gelu", "FastGelu", "SkipLayerNormalization", "LayerNormalization"}
@@ -27,7 +27,7 @@ def cut_document_token_early(model: Any) -> int:
     Returns:
         The number of nodes with less work; 0 if the graph has another form.
     """
-    onnx = require_onnx("onnx")
+    onnx = require("exporting", "onnx")
     graph = model.graph
     arrays = _constants(graph)
     less = _document_token_only(graph, arrays)
@@ -55,7 +55,7 @@ def cut_document_token_early(model: Any) -> int:
 
 def _constants(graph: Any) -> dict[str, Any]:
     """Arrays of initializers and constant nodes, by name."""
-    onnx = require_onnx("onnx")
+    onnx = require("exporting", "onnx")
     arrays = {entry.name: onnx.numpy_helper.to_array(entry) for entry in graph.initializer}
     for node in graph.node:
         if node.op_type == "Constant" and node.attribute[0].name == "value":
@@ -112,7 +112,7 @@ def document_token_nodes(model: Any) -> list[str]:
 
 def split_layer_norms(model: Any) -> int:
     """Split fused nodes of addition and layer norm; returns how many there were."""
-    onnx = require_onnx("onnx")
+    onnx = require("exporting", "onnx")
     nodes: list[Any] = []
     count = 0
     for node in model.graph.node:

@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.documents.encoding import Encoded
+from masker.documents.encoding import Encoded, pad_rows
 from masker.export.rewrites import replace_nodes
-from masker.inference.onnx_backend import require_onnx
-from masker.masking.collator import pad_rows
+from masker.extras import require
 
 #: α: the share of its excess (on a logarithmic scale) that a feature passes on to the weights.
 SHARE = 0.7
@@ -50,7 +49,7 @@ def smooth_activations(model: Any, batches: Sequence[Encoded], pad_id: int, leav
     Returns:
         The number of inputs smoothed.
     """
-    onnx = require_onnx("onnx")
+    onnx = require("exporting", "onnx")
     graph = model.graph
     weights = {entry.name: entry for entry in graph.initializer}
     readers: dict[str, list[Any]] = {}
@@ -88,7 +87,9 @@ def _largest_features(
     model: Any, names: list[str], batches: Sequence[Encoded], pad_id: int
 ) -> dict[str, npt.NDArray[np.float32]]:
     """The largest absolute value of each feature of the named tensors, outside padding."""
-    onnx, runtime = require_onnx("onnx"), require_onnx("onnxruntime")
+    import onnxruntime as runtime
+
+    onnx = require("exporting", "onnx")
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     watched.graph.output.extend(

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal, Protocol, cast, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, did_you_mean
@@ -26,6 +24,10 @@ from masker.inference.outputs import Outputs
 
 BackendName = Literal["torch", "torch-bf16", "onnx", "onnx-int8"]
 Floats = npt.NDArray[np.float32]
+
+#: Prefixes in ``masker.safetensors`` of the token head and of a linear classifier; the rest belongs to the detector.
+TOKEN_HEAD = "token_head."
+LINEAR_TENSORS = ("linear.", "features.")
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Weights:
     """
 
     native: Any
-    tensors: dict[str, torch.Tensor] = field(default_factory=dict)
+    tensors: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
 class Backend(Protocol):
@@ -69,38 +71,3 @@ def check_backend(backend: str | None, possible: Sequence[str] = get_args(Backen
     if backend is not None and backend not in possible:
         hint = did_you_mean(backend, possible)
         raise ConfigError(f"backend must be one of {', '.join(possible)}; got '{backend}'.{hint}")
-
-
-def open_backend(
-    folder: Path,
-    tokenizer: Any,
-    tensors: dict[str, torch.Tensor],
-    backend: str | None = None,
-    device: str = "auto",
-) -> Backend:
-    """Open the network of a model folder.
-
-    Args:
-        folder: A model folder.
-        tokenizer: Its tokenizer.
-        tensors: The content of ``masker.safetensors``.
-        backend: One of the four above; ``None`` takes torch unless the folder was exported without its weights.
-        device: Where PyTorch runs; ONNX Runtime runs on the CPU.
-
-    Raises:
-        ConfigError: When there is no such backend or device.
-        ModelError: When the weights cannot be opened, or the folder has no current export for the backend.
-    """
-    from masker.inference.onnx_backend import ONNX_FOLDER, OnnxBackend, OnnxName, find_export, weight_files
-    from masker.inference.torch_backend import TorchBackend
-    from masker.modeling.backbone import load_classifier
-
-    check_backend(backend)
-    if backend is None:
-        backend = "onnx" if (folder / ONNX_FOLDER).is_dir() and not weight_files(folder) else "torch"
-    if backend in ("torch", "torch-bf16"):
-        classifier = load_classifier(str(folder))
-        return TorchBackend(classifier, tokenizer, device, bf16=backend == "torch-bf16", tensors=tensors)
-    if device not in ("auto", "cpu"):
-        raise ConfigError(f"backend {backend} runs on the CPU; got --device {device}: leave it out, or use torch")
-    return OnnxBackend(find_export(folder, cast(OnnxName, backend)), tokenizer.pad_token_id)

@@ -6,15 +6,13 @@ of every operation wait for each other, and far faster when another process keep
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from masker.documents.encoding import Encoded, token_budget_batches
 
@@ -22,12 +20,28 @@ from masker.documents.encoding import Encoded, token_budget_batches
 Advance = Callable[[int], None]
 Rows = npt.NDArray[np.int64]
 Step = Callable[[Rows], Mapping[str, Any]]
+#: Opens a pool of so many threads.
+Team = Callable[[int], AbstractContextManager[Executor]]
 
-_STARTING = threading.Lock()
+
+@contextmanager
+def thread_team(workers: int) -> Iterator[Executor]:
+    """A pool of threads; leaving it cancels what has not started and waits for the rest."""
+    pool = ThreadPoolExecutor(workers, "masker-batch")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def run_in_batches(
-    encoded: Encoded, max_tokens: int, step: Step, advance: Advance | None = None, *, workers: int = 1
+    encoded: Encoded,
+    max_tokens: int,
+    step: Step,
+    advance: Advance | None = None,
+    *,
+    workers: int = 1,
+    team: Team = thread_team,
 ) -> dict[str, npt.NDArray[np.float32]]:
     """Run ``step`` over all rows, longest first, and put its results back in order.
 
@@ -37,7 +51,8 @@ def run_in_batches(
         step: Takes row numbers and returns (B, ...) arrays by name. With several workers it runs in other threads,
             which do not inherit ``torch.inference_mode``.
         advance: Called with the number of rows of each batch, always in the calling thread.
-        workers: Batches to run side by side, if there are at least as many; torch uses one core for each then.
+        workers: Batches to run side by side, if there are at least as many.
+        team: Opens the threads that run them.
 
     Returns:
         (N, ...) arrays by name; empty if there are no rows, or ``step`` returns nothing.
@@ -45,7 +60,7 @@ def run_in_batches(
     results: dict[str, npt.NDArray[np.float32]] = {}
     batches = token_budget_batches(encoded.lengths, max_tokens)
     parallel = side_by_side(batches, workers)
-    done = _run_side_by_side(batches, step, workers) if parallel else ((rows, step(rows)) for rows in batches)
+    done = _run_side_by_side(batches, step, team(workers)) if parallel else ((rows, step(rows)) for rows in batches)
     for rows, outputs in done:
         for name, values in outputs.items():
             if name not in results:
@@ -61,34 +76,11 @@ def side_by_side(batches: Sequence[Rows], workers: int) -> bool:
     return len(batches) >= workers > 1
 
 
-def _run_side_by_side(batches: Sequence[Rows], step: Step, workers: int) -> Iterator[tuple[Rows, Mapping[str, Any]]]:
+def _run_side_by_side(
+    batches: Sequence[Rows], step: Step, team: AbstractContextManager[Executor]
+) -> Iterator[tuple[Rows, Mapping[str, Any]]]:
     """Batches with their results, as they are finished."""
-    started = threading.Barrier(workers + 1)
-
-    def use_one_core() -> None:
-        torch.get_num_threads()  # a thread takes the process's number at its first use of torch: before we change it
-        torch.set_num_threads(1)
-        started.wait()
-
-    pool = ThreadPoolExecutor(workers, "masker-batch", initializer=use_one_core)
-    try:
-        with _STARTING, _aborting(started):
-            threads = torch.get_num_threads()
-            tasks = {pool.submit(step, rows): rows for rows in batches}
-            started.wait()
-            # The workers have set their own number, and with it that of threads to come: set the latter back.
-            torch.set_num_threads(threads)
+    with team as pool:
+        tasks = {pool.submit(step, rows): rows for rows in batches}
         for task in as_completed(tasks):
             yield tasks.pop(task), task.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _aborting(started: threading.Barrier) -> Iterator[None]:
-    """Release the threads that wait if others could not be started."""
-    try:
-        yield
-    except BaseException:
-        started.abort()
-        raise

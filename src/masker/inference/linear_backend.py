@@ -16,7 +16,6 @@ import torch
 from scipy.sparse import csr_array
 
 from masker.documents.encoding import Encoded
-from masker.errors import ConfigError
 from masker.inference.backend import Floats, Weights
 from masker.inference.batching import Advance
 from masker.inference.outputs import Outputs
@@ -26,8 +25,6 @@ from masker.modeling.devices import resolve_device
 
 #: The kind of features that a linear backend offers.
 VECTORS = "vectors"
-#: Prefixes of its tensors in ``masker.safetensors``.
-LINEAR_TENSORS = ("linear.", "features.")
 
 
 class Vectorizer(Protocol):
@@ -75,7 +72,7 @@ class TfIdfVectorizer:
         return csr_array(self._transformer.transform(token_counts(encoded, len(self._transformer.idf_))))
 
     def weights(self) -> Weights:
-        return Weights(self._config, {"features.idf": torch.from_numpy(np.asarray(self._transformer.idf_))})
+        return Weights(self._config, {"features.idf": np.asarray(self._transformer.idf_)})
 
 
 class EncoderVectorizer:
@@ -134,7 +131,7 @@ class LinearBackend:
         below = self._vectorizer.weights()
         if below is None:
             return None
-        linear = {"linear.weight": torch.from_numpy(self._weight), "linear.bias": torch.from_numpy(self._bias)}
+        linear = {"linear.weight": self._weight, "linear.bias": self._bias}
         return Weights(below.native, {**below.tensors, **linear})
 
 
@@ -151,22 +148,13 @@ def token_counts(encoded: Encoded, vocabulary_size: int) -> Any:
 def open_linear_backend(
     folder: Path,
     tokenizer: Any,
-    tensors: dict[str, torch.Tensor],
+    tensors: dict[str, npt.NDArray[Any]],
     backend: str | None = None,
     device: str = "auto",
 ) -> LinearBackend:
-    """Open the linear classifier of a model folder.
-
-    Raises:
-        ConfigError: When ``backend`` needs a network that the model does not have.
-    """
-    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-    reads_encoder = "features.idf" not in arrays
-    possible = ("torch", "torch-bf16") if reads_encoder else ("torch",)
-    if backend not in (None, *possible):
-        raise ConfigError(f"this model is a linear classifier without a network for backend '{backend}'; leave it out")
+    """Open the linear classifier of a model folder."""
     vectorizer: Vectorizer
-    if reads_encoder:
+    if "features.idf" not in tensors:
         from masker.modeling.backbone import load_encoder
 
         encoder = load_encoder(str(folder)).to(resolve_device(device))
@@ -177,5 +165,5 @@ def open_linear_backend(
     else:
         from transformers import AutoConfig
 
-        vectorizer = TfIdfVectorizer(arrays["features.idf"], AutoConfig.from_pretrained(str(folder)))
-    return LinearBackend(vectorizer, arrays["linear.weight"], arrays["linear.bias"])
+        vectorizer = TfIdfVectorizer(tensors["features.idf"], AutoConfig.from_pretrained(str(folder)))
+    return LinearBackend(vectorizer, tensors["linear.weight"], tensors["linear.bias"])

@@ -18,14 +18,13 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from masker.documents.encoding import Encoded, token_budget_batches
+from masker.documents.encoding import Encoded, pad_rows, token_budget_batches
 from masker.errors import ModelError
 from masker.files import file_sha256
 from masker.inference.batching import Advance, Rows, run_in_batches, side_by_side
+from masker.inference.cores import usable_cores
 from masker.inference.outputs import Outputs
-from masker.masking.collator import pad_rows
 
 OnnxName = Literal["onnx", "onnx-int8"]
 
@@ -51,14 +50,13 @@ class OnnxBackend:
         max_tokens: Tokens of one batch, padding included.
 
     Raises:
-        ModelError: When ONNX Runtime is not installed, or cannot open the file.
+        ModelError: When ONNX Runtime cannot open the file.
     """
 
     def __init__(self, file: str | Path, pad_id: int, max_tokens: int = ONNX_TOKENS) -> None:
-        require_onnx("onnxruntime")
-        self._file = str(file)
+        self._file, self._cores = str(file), usable_cores()
         try:
-            self._session = _open_session(self._file, torch.get_num_threads())
+            self._session = _open_session(self._file, self._cores)
             self._widths = {output.name: int(output.shape[1]) for output in self._session.get_outputs()}
             self._n_outputs = self._widths["logits"]
         except Exception as error:  # ONNX Runtime's errors share no base class
@@ -100,15 +98,14 @@ class OnnxBackend:
         """A graph does not hold the weights as transformers saves them."""
 
     def _run(self, names: list[str], encoded: Encoded, advance: Advance | None) -> dict[str, Floats]:
-        workers = torch.get_num_threads()
-        many = side_by_side(token_budget_batches(encoded.lengths, self._max_tokens), workers)
+        many = side_by_side(token_budget_batches(encoded.lengths, self._max_tokens), self._cores)
         session = self._session_of_one_core if many else self._session
 
         def step(rows: Rows) -> dict[str, Floats]:
             return dict(zip(names, session.run(names, self._feed(encoded, rows)), strict=True))
 
         empty = {name: np.empty((0, self._widths[name]), dtype=np.float32) for name in names}
-        return run_in_batches(encoded, self._max_tokens, step, advance, workers=workers) or empty
+        return run_in_batches(encoded, self._max_tokens, step, advance, workers=self._cores) or empty
 
     def _feed(self, encoded: Encoded, rows: Rows) -> dict[str, npt.NDArray[np.int64]]:
         input_ids, attention_mask = pad_rows([encoded.input_ids[row] for row in rows], self._pad_id)
@@ -122,7 +119,8 @@ class OnnxBackend:
 
 
 def _open_session(file: str, threads: int) -> Any:
-    runtime = require_onnx("onnxruntime")
+    import onnxruntime as runtime  # a tenth of a second that only those who use it pay
+
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.intra_op_num_threads = threads
@@ -142,20 +140,6 @@ def _open_session(file: str, threads: int) -> Any:
 def output_name(kind: str) -> str:
     """The name of a kind of features in a graph."""
     return "features" if kind == "cls" else f"features.{kind}"
-
-
-def require_onnx(module: str) -> Any:
-    """Import a package of the ``onnx`` extra.
-
-    Raises:
-        ModelError: When it is not installed; says how to install it.
-    """
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ModelError(f"ONNX needs {module} ({error}); install it with pip install 'masker[onnx]'") from None
 
 
 def find_export(folder: Path, backend: OnnxName) -> Path:

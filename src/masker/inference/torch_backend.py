@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy.typing as npt
 import torch
 
 from masker.documents.encoding import Encoded
-from masker.inference.backend import Floats, Weights
-from masker.inference.batching import Advance, Rows, run_in_batches
+from masker.inference.backend import TOKEN_HEAD, Floats, Weights
+from masker.inference.batching import Advance, Rows, Step, run_in_batches
 from masker.inference.document_attention import document_attention, last_layer_attention
 from masker.inference.features import content_weights, document_features
 from masker.inference.last_layer import DocumentTokenPass
 from masker.inference.outputs import Outputs
 from masker.inference.packed_linear import pack_linears
+from masker.inference.torch_threads import single_core_team
 from masker.masking.collator import Collator
 from masker.modeling.devices import inference_tokens, resolve_device
 from masker.modeling.heads import without_output_layer
@@ -26,9 +27,6 @@ from masker.modeling.tokens import content_special_ids
 
 #: Takes token ids, attention of the document token and content flags, all (B, T), and the (B,) row numbers.
 VisitAttention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, npt.NDArray[np.int64]], None]
-
-#: Prefix of the token head in ``masker.safetensors``.
-TOKEN_HEAD = "token_head."
 
 
 class BatchInputs:
@@ -62,7 +60,7 @@ class TorchBackend:
         device: str = "auto",
         *,
         bf16: bool = False,
-        tensors: dict[str, torch.Tensor] | None = None,
+        tensors: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self.device = resolve_device(device)
         self.classifier = classifier.to(self.device).eval()
@@ -71,7 +69,9 @@ class TorchBackend:
             pack_linears(self.classifier)
         self._run = DocumentTokenPass(self.classifier)
         self._inputs = BatchInputs(tokenizer, self.device)
-        self.own_tensors = {name: tensor for name, tensor in (tensors or {}).items() if name.startswith(TOKEN_HEAD)}
+        self.own_tensors = {
+            name: torch.from_numpy(array) for name, array in (tensors or {}).items() if name.startswith(TOKEN_HEAD)
+        }
         # Not every classifier's configuration has a hidden size; 1024 is that of a large encoder.
         self._max_tokens = inference_tokens(self.device, getattr(classifier.config, "hidden_size", 1024))
 
@@ -86,7 +86,7 @@ class TorchBackend:
             return {"logits": _array(output.logits)}
 
         none = np.empty((0, self.n_outputs), dtype=np.float32)
-        found = run_in_batches(encoded, self._max_tokens, step, advance, workers=_workers(self.device))
+        found = _run(encoded, self._max_tokens, step, advance, self.device)
         return found.get("logits", none)
 
     def predict_outputs(
@@ -104,13 +104,13 @@ class TorchBackend:
             features = document_features(states, weights, kinds, pooled=pooled)
             return {"logits": _array(output.logits), **{kind: _array(values) for kind, values in features.items()}}
 
-        found = run_in_batches(encoded, self._max_tokens, step, advance, workers=_workers(self.device))
+        found = _run(encoded, self._max_tokens, step, advance, self.device)
         return Outputs(found.pop("logits"), found)
 
     def weights(self) -> Weights | None:
         if self.classifier.dtype != torch.float32:
             return None
-        return Weights(self.classifier, self.own_tensors)
+        return Weights(self.classifier, {name: tensor.numpy() for name, tensor in self.own_tensors.items()})
 
 
 def encoder_means(
@@ -127,7 +127,7 @@ def encoder_means(
         return {"means": _array(torch.nn.functional.normalize(states.sum(dim=1), dim=1))}
 
     tokens = inference_tokens(encoder.device, encoder.config.hidden_size)
-    return run_in_batches(encoded, tokens, step, advance, workers=_workers(encoder.device))["means"]
+    return _run(encoded, tokens, step, advance, encoder.device)["means"]
 
 
 def head_inputs(classifier: Any, tokenizer: Any, encoded: Encoded, device: str = "cpu") -> npt.NDArray[np.float32]:
@@ -167,6 +167,12 @@ def visit_attention(
             return {}
 
         run_in_batches(encoded, inference_tokens(classifier.device, classifier.config.hidden_size), step, advance)
+
+
+def _run(
+    encoded: Encoded, max_tokens: int, step: Step, advance: Advance | None, device: torch.device
+) -> dict[str, Floats]:
+    return run_in_batches(encoded, max_tokens, step, advance, workers=_workers(device), team=single_core_team)
 
 
 def _workers(device: torch.device) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from masker.documents.encoding import pad_rows
 from masker.keywords import KeywordSet
 from masker.masking.draws import document_draws
 from masker.masking.views import Flags, Ids, drop_tokens, mask_context, mask_keywords
@@ -144,15 +145,3 @@ class Collator:
         # RoBERTa derives position ids from the padding id, so padding must hold it.
         short["input_ids"] = np.where(inside, short["input_ids"], self.pad_id)
         return {f"context_{name}": values for name, values in short.items()}
-
-
-def pad_rows(rows: Sequence[Ids], value: int) -> tuple[Ids, Ids]:
-    """Pad rows with ``value`` on the right to one (B, T) array; also returns the (B, T) mask, 0 at padding."""
-    if len(rows) == 1:
-        row = np.array(rows[0], dtype=np.int64, ndmin=2)
-        return row, np.ones_like(row)
-    lengths = np.array([len(row) for row in rows])
-    inside = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
-    padded = np.full(inside.shape, value, dtype=np.int64)
-    padded[inside] = np.concatenate(rows)
-    return padded, inside.astype(np.int64)

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy.typing as npt
 
 from masker.errors import ConfigError, ModelError
 from masker.files import atomic_folder, write_text
 from masker.modeling.quiet import quiet_transformers
-from masker.modeling.tensors import write_tensors
+from masker.modeling.tensors import write_arrays
 
 MANIFEST = "masker.json"
 TENSORS = "masker.safetensors"
@@ -39,7 +39,7 @@ class ModelFolder:
     """The content of our two files."""
 
     manifest: dict[str, Any]
-    tensors: dict[str, torch.Tensor]
+    tensors: dict[str, npt.NDArray[Any]]
 
 
 def check_output(path: str | Path) -> Path:
@@ -69,7 +69,7 @@ def save_folder(
             with quiet_transformers():
                 native.save_pretrained(temporary)
                 tokenizer.save_pretrained(temporary)
-            write_tensors(content.tensors, temporary / TENSORS)
+            write_arrays(content.tensors, temporary / TENSORS)
             write_text(temporary / MANIFEST, _manifest_text(content.manifest))
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -84,7 +84,7 @@ def update_folder(path: str | Path, content: ModelFolder) -> Path:
     folder = Path(path).expanduser()
     name = f"masker.{secrets.token_hex(6)}.safetensors"
     try:
-        write_tensors(content.tensors, folder / name)
+        write_arrays(content.tensors, folder / name)
         write_text(folder / MANIFEST, _manifest_text({**content.manifest, "tensors": name}))
     except OSError as error:
         (folder / name).unlink(missing_ok=True)
@@ -133,7 +133,7 @@ def check_folder(path: str | Path) -> Path:
 def load_manifest(path: str | Path) -> ModelFolder:
     """Read the two files of ours."""
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from safetensors.numpy import load_file
 
     folder = check_folder(path)
     try:

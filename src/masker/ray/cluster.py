@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from masker.errors import ConfigError
+from masker.extras import require
 
 _log = logging.getLogger("masker")
 
@@ -130,11 +131,7 @@ def _one_gpu_each(ray: Any, workers: int, wanted: bool) -> tuple[int, int]:
 
 def _require_ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-    except ImportError as error:
-        raise ConfigError(f"--engine ray needs Ray ({error}); install it with pip install 'masker[ray]'") from None
-    return ray
+    return require("--engine ray", "ray")
 
 
 def _knock(address: str) -> None:

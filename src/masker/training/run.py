@@ -28,6 +28,7 @@ from masker.documents.encoding import Encoded
 from masker.documents.folds import stratified_folds
 from masker.errors import ConfigError
 from masker.files import write_text
+from masker.inference.backend import TOKEN_HEAD
 from masker.inference.linear_backend import (
     EncoderVectorizer,
     LinearBackend,
@@ -35,7 +36,7 @@ from masker.inference.linear_backend import (
     Vectorizer,
 )
 from masker.inference.outputs import Outputs
-from masker.inference.torch_backend import TOKEN_HEAD, TorchBackend, head_inputs
+from masker.inference.torch_backend import TorchBackend, head_inputs
 from masker.inference.windows import document_labels, document_outputs, pool_outputs
 from masker.keywords import KeywordSet
 from masker.masking.keywords_only import keywords_only
@@ -247,7 +248,7 @@ class TrainingRun:
         )
         network = self._train(stage, self.start_classifier() if classifier is None else classifier)
         head = {} if network.token_head is None else network.token_head.state_dict()
-        tensors = {TOKEN_HEAD + name: tensor.cpu() for name, tensor in head.items()}
+        tensors = {TOKEN_HEAD + name: tensor.cpu().numpy() for name, tensor in head.items()}
         backend = TorchBackend(network.classifier, self.tokenizer, str(self.device), tensors=tensors)
         # With folds, all of them decide together; and a residual is no classifier of its own.
         if self._parent is None and self.start_logits is not None and bias_logits is None:
