@@ -138,6 +138,12 @@ def test_calibrate_and_keywords(served, data, tmp_path):
     assert json.loads(keywords.stdout)["keywords"]
 
 
+def test_monitor(served, data, tmp_path):
+    done = masker("monitor", served, data, "--json", "--state", tmp_path / "state.json")
+    assert done.returncode in (0, 3), done.stderr
+    assert json.loads(done.stdout)["observed"] == len(TEXTS) and (tmp_path / "state.json").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "needs", "extra"),
     [
@@ -146,8 +152,9 @@ def test_calibrate_and_keywords(served, data, tmp_path):
         (["predict", "LINEAR", "DATA"], "a linear classifier, which has no network to export, needs torch", "train"),
         (["export", "WEIGHTS"], "exporting needs onnx", "onnx"),
         (["predict", "SERVED", "texts.parquet"], "a Parquet file needs pyarrow", "parquet"),
+        (["monitor", "SERVED", "DATA", "--plot", "drift.svg"], "--plot needs matplotlib", "report"),
     ],
-    ids=["train", "torch", "linear", "export", "parquet"],
+    ids=["train", "torch", "linear", "export", "parquet", "plot"],
 )  # fmt: skip
 def test_what_needs_more_says_so_in_one_line(served, data, tmp_path, monkeypatch, arguments, needs, extra):
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from masker import ConfigError
+from masker import ConfigError, MaskerError
 from masker.report.drift_figure import _blocks, check_figure, draw_drift
 from tests.report.test_drift_console import monitor
 
@@ -43,5 +43,5 @@ def test_what_cannot_be_drawn(monkeypatch):
         check_figure("x.pdf")
     check_figure("x.svg")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ConfigError, match=r"pip install 'masker\[plots\]'"):
+    with pytest.raises(MaskerError, match=r"--plot needs matplotlib.*masker\[report\].*, or leave it out"):
         check_figure("x.svg")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from masker.errors import ConfigError
+from masker.extras import require
 from masker.files import atomic_path
 
 #: Okabe and Ito's blue, vermilion and grey: apart for every kind of colour vision, and in print by their lines.
@@ -20,10 +21,7 @@ def check_figure(path: str) -> None:
     """Refuse what cannot be drawn before anything is computed."""
     if Path(path).suffix.lower() not in _FORMATS:
         raise ConfigError(f"--plot '{path}' must end in .svg or .png")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ConfigError("--plot needs matplotlib; install it with pip install 'masker[plots]'") from None
+    require("--plot", "matplotlib", instead="leave it out")
 
 
 def draw_drift(state: dict[str, Any], path: str | Path) -> Path:
