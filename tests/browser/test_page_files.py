@@ -100,6 +100,8 @@ def test_files_that_hold_nothing(service, new_page):
     page = new_page(service)
     drop(page, "empty.csv", "")
     expect(page.get_by_role("alert")).to_have_text("Empty.csv is empty; choose a CSV file with a column of texts.")
+    drop(page, "book.xlsx", "PK\u0003\u0004\0\0")
+    expect(page.get_by_role("alert")).to_have_text("Book.xlsx is not a CSV file; export it as CSV first.")
     drop(page, "blank.csv", "text,label\n ,a\n")
     expect(page.get_by_role("alert")).to_have_text("Blank.csv has no row with a text in it.")
 
@@ -111,6 +113,15 @@ def test_a_text_that_is_refused_costs_the_others_nothing(serve, new_page):
     expect(page.locator("#rows tbody tr").nth(1)).to_contain_text("a text may have 60 characters")
     [head, *rows] = downloaded(page, "Download answers")
     assert head[-1] == "error" and [bool(row[-1]) for row in rows] == [False, True, False]
+
+
+def test_a_long_run_can_be_stopped(service, new_page):
+    page = new_page(service)
+    page.route("**/v1/classify", lambda route: None if "soup 64" in route.request.post_data else route.continue_())
+    drop(page, "many.csv", "text\n" + "\n".join(f"soup {number}" for number in range(100)))
+    expect(page.locator("progress")).to_have_attribute("value", "64")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#rows")).to_contain_text("stopped before 36 more")
 
 
 def test_pairs_need_two_columns(serve, new_page):

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from masker import Documents
 from masker.documents.word_spans import word_spans
 from masker.evidence import choose_examples
-from masker.service import ServiceOptions
+from masker.service import ServiceOptions, create_app
 from masker.service.served_folder import ServedFolder
 from tests.browser.conftest import FIXTURES, FOOD, FOREIGN, MOON, SPORT, serving
 
@@ -226,6 +226,15 @@ def test_training_texts_are_shown_if_the_model_keeps_some(model, new_page, tmp_p
         expect(page.locator("#examples li").first).to_contain_text(FOOD)
         expect(page.locator("#examples li").first).to_contain_text("food, similarity 1")
         assert page.locator("#examples li").count() == 2
+
+
+def test_a_service_without_evidence(model, new_page):
+    with serving(create_app(model, evidence=None)) as url:
+        page = new_page(url)
+        ask(page, FOOD)
+        expect(page.locator("#verdict")).to_have_text("food")
+        expect(page.locator("#classes")).to_contain_text("Probability")
+        expect(page.locator("#words")).to_be_empty()
 
 
 class Alarm:

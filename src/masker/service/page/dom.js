@@ -28,7 +28,7 @@ export function percent(share) {
 
 /** Three significant digits, and a minus sign that is as wide as a plus. */
 export function figure(value) {
-  if (value === null || value === undefined) return "–";
+  if (!Number.isFinite(value)) return "–";
   const rounded = Number(value.toPrecision(3));
   return (Math.abs(rounded) >= 1e6 ? rounded.toExponential(1) : String(rounded)).replace("-", "−");
 }

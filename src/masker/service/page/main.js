@@ -44,7 +44,7 @@ async function classify(input = null) {
   try {
     await ready();
     const asking = input ?? typed();
-    const entry = { input: asking, answer: await explain(asking, control.signal) };
+    const entry = { input: asking, answer: await explain(asking, model.evidence, control.signal) };
     session.add(entry);
     show(entry);
     refreshTraffic();
@@ -141,6 +141,7 @@ async function describeModel() {
   const about = await call("v1/model");
   const histogram = about.detector && (await call("v1/calibration"));
   model = { ...about, histogram };
+  document.title = `${about.name} · masker`;
   byId("pair-field").hidden = !about.pairs;
   byId("model-line").textContent = about.regression ? "This model predicts a number." : sentence(about);
 }

@@ -34,9 +34,9 @@ export async function call(path, { body, signal, quiet = false } = {}) {
 
 const asInput = ({ text, pair }) => (pair === null ? text : [text, pair]);
 
-/** One text, with everything the page shows about it. */
-export async function explain(input, signal) {
-  const body = { texts: [asInput(input)], top_k: 5, evidence: true };
+/** One text, with everything the page shows about it; `evidence` only if the service offers it. */
+export async function explain(input, evidence, signal) {
+  const body = { texts: [asInput(input)], top_k: 5, evidence };
   return (await call("v1/classify", { body, signal })).predictions[0];
 }
 

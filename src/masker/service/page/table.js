@@ -25,7 +25,9 @@ export async function openFile(file, { pairs, onError, onRows, onOpen }) {
   if (file.size > LARGEST) {
     return onError(`${file.name} has ${Math.round(file.size / 1e6)} MB; this page takes 50. Use masker predict for it.`);
   }
-  const rows = parseCsv(decode(await file.arrayBuffer()));
+  const content = decode(await file.arrayBuffer());
+  if (content.includes("\0")) return onError(`${file.name} is not a CSV file; export it as CSV first.`);
+  const rows = parseCsv(content);
   if (!rows.length) return onError(`${file.name} is empty; choose a CSV file with a column of texts.`);
   const names = rows[0].map((name) => name.trim().toLowerCase());
   const columns = [names.indexOf("text"), ...(pairs ? [names.indexOf("text_pair")] : [])];

@@ -3,7 +3,7 @@
 import { byId, draw, make, percent, plural } from "./dom.js";
 import { call } from "./service.js";
 
-const EVERY = 5000; // milliseconds
+const EVERY = 10_000; // milliseconds
 const KEPT = 60; // points of the line
 const FEWEST = 20; // texts behind a point: a share of fewer says little
 const shares = [];
