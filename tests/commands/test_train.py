@@ -10,6 +10,7 @@ from masker import ConfigError, DataError, Model
 from masker.commands import train as module
 from masker.commands.train import OodExamples, read_other_texts, read_training_documents, train, training_plan
 from masker.config import DataSettings
+from masker.evidence import open_examples
 from tests.cli.command_line import write_jsonl
 from tests.conftest import make_corpus
 
@@ -37,17 +38,20 @@ def test_the_summary_and_what_is_left(settings, data, tmp_path):
     opened = Model.open(summary.folder, device="cpu")
     assert opened.predict(["rocket soup"]) == summary.model.predict(["rocket soup"])
     assert opened.provenance["data"] == data and opened.provenance["rows"] == 45
+    assert open_examples(summary.folder) is None, "no text is kept unless asked for"
 
 
 def test_examples_set_the_operating_point(settings, data, tmp_path):
     strange = write_jsonl(tmp_path / "strange.jsonl", [f"zzz qqq {n}" for n in range(10)])
     examples = OodExamples(str(strange), highest=0.3)
     chosen = settings(data={"skip_invalid": True, "limit": 40, "validation_fraction": 0.4})
-    summary = train(data, tmp_path / "model", chosen, examples=examples, device="cpu")
+    summary = train(data, tmp_path / "model", chosen, examples=examples, device="cpu", keep_examples=6)
     (row,) = [row for row in summary.trade_off if row["chosen"]]
     stored = json.loads((tmp_path / "model" / "masker.json").read_text())["detection"]
     assert stored["false_alarm_rate"] == row["false_alarm_rate"] <= 0.3
     assert summary.documents == 40, "--limit is for the training data"
+    kept = open_examples(summary.folder)
+    assert len(kept.texts) == 6 and sorted(set(kept.labels)) == summary.model.labels
 
 
 def test_decisions_are_planned_and_kept(settings, data, tmp_path, monkeypatch):
@@ -71,8 +75,11 @@ def test_refused_before_any_training(settings, data, tmp_path, monkeypatch):
     (tmp_path / "model" / "thesis.txt").write_text("mine")
     with pytest.raises(ConfigError, match="already exists"):
         train(data, tmp_path / "model", settings())
-    pairs = OodExamples(str(write_jsonl(tmp_path / "pairs.jsonl", ["a"], None, ["b"])))
     valid = settings(data={"skip_invalid": True})
+    linear = valid.model_copy(update={"training": valid.training.model_copy(update={"method": "linear"})})
+    with pytest.raises(ConfigError, match="method linear has no network"):
+        train(data, tmp_path / "m", linear, keep_examples=5)
+    pairs = OodExamples(str(write_jsonl(tmp_path / "pairs.jsonl", ["a"], None, ["b"])))
     with pytest.raises(DataError, match="--ood-examples must hold texts, as the training data do; got pairs of texts"):
         train(data, tmp_path / "m", valid, examples=pairs)
     scores = str(write_jsonl(tmp_path / "scores.jsonl", ["a", "b", "c"], [0.1, 0.2, 0.3], ["d", "e", "f"]))

@@ -97,7 +97,7 @@ def test_evidence_comes_from_what_the_app_was_given(model):
         assert [one["evidence"]["letters"] for one in answers] == [len(text) for text in TEXTS[:2]]
         assert "a request for evidence may have 2 texts" in ask(client, 413, texts=["a"] * 3, evidence=True)["error"]
         assert client.get("/v1/model").json()["evidence"] is True
-    with running(model) as client:
+    with running(model, evidence=None) as client:
         assert "does not offer it" in ask(client, 422, text="a", evidence=True)["error"]
 
 

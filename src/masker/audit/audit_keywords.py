@@ -17,9 +17,10 @@ import torch
 from masker.audit.audited_model import AuditedModel
 from masker.audit.hiding import AnsweredDocuments
 from masker.audit.occlusion import association, candidate_words, document_counts, occlude, occlusion_scores
-from masker.audit.words import Floats, Ids, Vocabulary, word_spans
+from masker.audit.words import Floats, Ids, Vocabulary
 from masker.config import AuditSettings
 from masker.documents.encoding import pad_rows
+from masker.documents.word_spans import word_spans
 from masker.errors import ConfigError, DataError, did_you_mean
 from masker.keywords import KeywordSet
 from masker.keywords.attention import AttentionScores

@@ -12,9 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from masker.audit.audited_model import AuditedModel, label_indices
-from masker.audit.words import SPECIAL, Flags, Floats, Ids, Vocabulary, WordedDocuments, read_words
+from masker.audit.words import Flags, Floats, Ids, Vocabulary, WordedDocuments, read_words
 from masker.documents import Documents
 from masker.documents.encoding import Encoded
+from masker.documents.word_spans import SPECIAL
 from masker.errors import ConfigError
 from masker.progress import progress_bar
 

@@ -1,14 +1,12 @@
 """The words of documents, the tokens that spell them, and how often they occur.
 
 Keywords of an audit are words, not tokens: people read words, and only words let you compare models with different
-tokenizers. A word is a run of text between spaces and punctuation; in scripts without spaces, every character is one.
-Words are compared in lower case.
+tokenizers. What a word is: :mod:`masker.documents.word_spans`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,32 +16,13 @@ import numpy.typing as npt
 
 from masker.documents import Documents
 from masker.documents.encoding import Encoded
+from masker.documents.word_spans import Span, word_spans, words_of_tokens
 from masker.keywords.frequency import class_token_counts
 from masker.labels import class_indices
 
 Ids = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-#: Where a word is: text 0 or text pair 1, first character, one past the last.
-Span = tuple[int, int, int]
-
-#: ``word_of_token`` of tokens outside words: punctuation, and special tokens.
-PUNCTUATION, SPECIAL = -1, -2
-
-#: Chinese and Japanese characters, which are written without spaces between words.
-_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-#: Spaces and punctuation except apostrophes. ``\W`` would split words in scripts that write vowels as marks.
-_BETWEEN = r"\s!-&(-/:-@\[-`{-¿×÷।॥،؛؟\u2000-\u2018\u201a-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20"
-_WORD = re.compile(f"[{_IDEOGRAPHS}]|[^{_BETWEEN}{_IDEOGRAPHS}]+")
-
-
-def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a text in lower case, each with its start and end."""
-    for match in _WORD.finditer(text):
-        bare = match.group().strip("'’")
-        if bare and any(character.isalnum() for character in bare):
-            start = match.start() + match.group().index(bare)
-            yield bare.lower().replace("’", "'"), start, start + len(bare)
 
 
 class Vocabulary:
@@ -98,7 +77,7 @@ def read_words(tokenizer: Any, documents: Documents, max_length: int, vocabulary
     )
     pairs: Sequence[str | None] = documents.pairs or [None] * len(documents)
     texts = zip(documents.texts, pairs, strict=True)
-    rows = [_read_row(encoding, both, vocabulary) for encoding, both in zip(batch.encodings, texts, strict=True)]
+    rows = [words_of_tokens(encoding, both) for encoding, both in zip(batch.encodings, texts, strict=True)]
     types = batch.get("token_type_ids")
     encoded = Encoded(
         [np.array(ids, dtype=np.int64) for ids in batch["input_ids"]],
@@ -106,31 +85,8 @@ def read_words(tokenizer: Any, documents: Documents, max_length: int, vocabulary
         None,
         np.arange(len(rows)),
     )
-    return WordedDocuments(encoded, [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
-
-
-def _read_row(encoding: Any, texts: Sequence[str | None], vocabulary: Vocabulary) -> tuple[Ids, Ids, list[Span]]:
-    """Words, word of each token, and spans of one document."""
-    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-    sequence = np.array([-1 if part is None else part for part in encoding.sequence_ids], dtype=np.int64)
-    sequence[np.array(encoding.special_tokens_mask, dtype=bool)] = -1
-    of_token = np.where(sequence < 0, SPECIAL, PUNCTUATION)
-    words: list[int] = []
-    spans: list[Span] = []
-    for part, text in enumerate(texts):
-        inside = np.flatnonzero(sequence == part)
-        found = list(word_spans(text[: int(offsets[inside, 1].max())])) if text is not None and len(inside) else []
-        if not found:
-            continue
-        starts, ends = (np.array([word[side] for word in found]) for side in (1, 2))
-        # A token belongs to the first word it overlaps.
-        place = np.searchsorted(ends, offsets[inside, 0], side="right")
-        hits = (place < len(found)) & (starts[np.minimum(place, len(found) - 1)] < offsets[inside, 1])
-        seen, compact = np.unique(place[hits], return_inverse=True)
-        of_token[inside[hits]] = compact + len(words)
-        words += [vocabulary.add(found[word][0]) for word in seen]
-        spans += [(part, found[word][1], found[word][2]) for word in seen]
-    return np.array(words, dtype=np.int64), of_token, spans
+    numbers = [np.array([vocabulary.add(word) for word in row.words], dtype=np.int64) for row in rows]
+    return WordedDocuments(encoded, numbers, [row.of_token for row in rows], [row.spans for row in rows])
 
 
 def word_numbers(documents: Documents, vocabulary: Vocabulary) -> list[Ids]:

@@ -14,6 +14,14 @@ from masker.cli import options as shared
 @click.argument("data")
 @click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
+@click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
+@click.option(
+    "--keep-examples",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Keep N training texts in the folder, so that the page of 'masker serve' can show the nearest.",
+)
 @click.option("--plan", is_flag=True, help="Print what would be decided, without training.")
 @shared.score_option
 @shared.false_alarm_option
@@ -25,14 +33,22 @@ from masker.cli import options as shared
 @shared.data_options
 @shared.device_option
 def train_command(
-    data: str, output: str | None, restart: bool, plan: bool, ood_examples: str | None, device: str, **options: Any
+    data: str,
+    output: str | None,
+    restart: bool,
+    no_report: bool,
+    plan: bool,
+    keep_examples: int,
+    ood_examples: str | None,
+    device: str,
+    **options: Any,
 ) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
     corpus by name (see 'masker data list'), or a `datasets` folder or id.
 
-    An interrupted run resumes when you repeat the command.
+    An interrupted run resumes when you repeat the command. A report with figures is written to MODEL.report.
 
     \b
     On several devices or machines:
@@ -47,6 +63,7 @@ def train_command(
     from masker.errors import ConfigError
     from masker.registry import METHODS
     from masker.report.console import print_decisions, print_training
+    from masker.report.report_console import report_training
 
     method = METHODS.get(settings.training.method)
     if keywords is not None and not method.keywords:
@@ -64,6 +81,8 @@ def train_command(
     rule = settings.detection
     highest = rule.false_alarm_rate if "false_alarm_rate" in rule.model_fields_set else None
     examples = None if ood_examples is None else OodExamples(ood_examples, highest)
-    summary = train(data, output, settings, examples=examples, device=device, restart=restart)
+    how: dict[str, Any] = {"device": device, "restart": restart, "keep_examples": keep_examples}
+    summary = train(data, output, settings, examples=examples, **how)
     if distributed.is_first():
         print_training(summary)
+        report_training(summary, with_page=not no_report)

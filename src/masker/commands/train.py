@@ -12,6 +12,7 @@ from masker.config import DataSettings, Settings
 from masker.documents import Documents, check_classes, read_documents
 from masker.documents.texts import Text, texts_of
 from masker.errors import ConfigError, DataError
+from masker.evidence.training_examples import check_keeps_examples, choose_examples
 from masker.extras import require
 from masker.model import Model
 from masker.modeling.model_folder import check_output
@@ -28,6 +29,7 @@ class TrainingSummary:
     skipped: int
     seconds: float
     trade_off: list[dict[str, Any]] | None = None
+    data: Documents | None = None
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,14 @@ def train(
     examples: OodExamples | None = None,
     device: str = "auto",
     restart: bool = False,
+    keep_examples: int = 0,
 ) -> TrainingSummary:
     """Train on ``data`` and write the model folder ``output``.
 
     Meanwhile ``<output>.partial`` holds what is needed to resume: calling again with the same data and settings
     continues. It is removed once the model is written.
+
+    ``keep_examples`` is how many of the texts are kept in the model folder, for :mod:`masker.evidence`.
 
     Under ``torchrun`` or ``accelerate launch`` all processes call this and get the same result; the first one writes.
 
@@ -61,6 +66,8 @@ def train(
     start = time.monotonic()
     folder = Path(distributed.first_only(lambda: str(check_output(output))))
     documents = read_training_documents(data, settings)
+    if keep_examples:
+        check_keeps_examples(settings.training.method)
     ood_texts = None if examples is None else _read_shared(examples.source, settings.data)
     if ood_texts is not None:
         _check_examples(ood_texts, documents, settings)
@@ -71,9 +78,11 @@ def train(
         model, trade_off = model.at_operating_point(ood_texts, examples.highest)
     distributed.first_only(lambda: str(model.save(folder)))
     if distributed.is_first():
+        if keep_examples:
+            choose_examples(model, documents, keep_examples).save(folder)
         remove_work_folder(work)
     took = time.monotonic() - start
-    return TrainingSummary(model, folder, len(documents), documents.skipped, took, trade_off)
+    return TrainingSummary(model, folder, len(documents), documents.skipped, took, trade_off, documents)
 
 
 def training_plan(data: str, settings: Settings) -> dict[str, str]:

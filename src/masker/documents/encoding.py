@@ -61,6 +61,22 @@ class Encoded:
         return replace(self.take(rows.tolist()), document=numbers[self.document[rows]])
 
 
+def encodings_of(
+    tokenizer: Any, text: str, pair: str | None, max_length: int, *, window_overlap: float | None = None
+) -> list[Any]:
+    """The rows that :func:`encode` makes of one document, as the ``tokenizers`` library has them: with offsets."""
+    _set_truncation(tokenizer, max_length, _stride(tokenizer, max_length, window_overlap, pair=pair is not None))
+    [row] = tokenizer.backend_tokenizer.encode_batch([text if pair is None else (text, pair)])
+    return [row] if window_overlap is None else [row, *row.overflowing]
+
+
+def _stride(tokenizer: Any, max_length: int, window_overlap: float | None, *, pair: bool) -> int:
+    if window_overlap is None:
+        return 0
+    room = max_length - int(tokenizer.num_special_tokens_to_add(pair=pair))
+    return int(window_overlap * (room // 2 if pair else room))
+
+
 def encode(
     tokenizer: Any,
     texts: Sequence[str],
@@ -75,10 +91,7 @@ def encode(
     ``window_overlap`` cuts long documents into windows, each of which repeats this share of the one before and gets the
     document's label; ``None`` truncates them.
     """
-    stride = 0
-    if window_overlap is not None:
-        room = max_length - tokenizer.num_special_tokens_to_add(pair=pairs is not None)
-        stride = int(window_overlap * (room // 2 if pairs is not None else room))
+    stride = _stride(tokenizer, max_length, window_overlap, pair=pairs is not None)
     has_types = "token_type_ids" in tokenizer.model_input_names
     ids: list[Ids] = []
     types: list[Ids] = []

@@ -27,6 +27,7 @@ from masker.service.api_page import add_api_page
 from masker.service.batch_queue import BatchQueue
 from masker.service.failures import ServiceError, add_error_handlers, invalid, too_large
 from masker.service.front_door import FrontDoor
+from masker.service.page_routes import add_page, requested_evidence
 from masker.service.routes import add_routes
 from masker.service.service_metrics import ServiceMetrics
 from masker.service.service_options import ServiceOptions
@@ -206,7 +207,7 @@ def create_app(
     *,
     reopen: Callable[[], Model] | None = None,
     make_monitor: MonitorMaker | None = None,
-    evidence: EvidenceFinder | None = None,
+    evidence: EvidenceFinder | None = requested_evidence,
 ) -> FastAPI:
     """Make the service of a model.
 
@@ -216,7 +217,7 @@ def create_app(
         reopen: Opens the model again, for a reload.
         make_monitor: Makes what watches the traffic of a model; it is told the score and the label of every answer, and
             ``/metrics`` and ``/v1/drift`` show what it sees.
-        evidence: Finds the words that carry an answer, for requests with ``evidence``.
+        evidence: Finds what an answer rests on, for requests with ``evidence``; ``None`` refuses these.
     """
     service = Service(model, options or ServiceOptions(), reopen, make_monitor, evidence)
 
@@ -237,5 +238,6 @@ def create_app(
     add_error_handlers(app)
     paths = add_routes(app, service)
     add_api_page(app)
+    add_page(app, service)
     app.add_middleware(FrontDoor, options=service.options, metrics=service.metrics, paths=paths)
     return app

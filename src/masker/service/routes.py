@@ -92,27 +92,27 @@ def _private_routes(service: Service) -> APIRouter:
         if service.options.log_texts:
             notes["inputs"] = texts
         answers = await service.classify(texts, top_k=asked.top_k, evidence=asked.evidence)
-        return Response(to_json({"predictions": answers}, inf_nan_mode="null"), media_type="application/json")
+        return json_response({"predictions": answers})
 
     @router.get("/v1/model", response_model=ModelDescription)
-    async def model() -> JSONResponse:
+    async def model() -> Response:
         """What is served: classes, score, promise, limits, where it comes from."""
-        return JSONResponse(service.describe())
+        return json_response(service.describe())
 
     @router.post("/v1/reload", response_model=ModelDescription, responses=_errors(403, 409))
-    async def reload() -> JSONResponse:
+    async def reload() -> Response:
         """Open the model folder again. What was accepted before is answered by the model before."""
         if service.options.token is None:
             raise ServiceError(
                 403, "forbidden", "start the service with --token-file to reload over HTTP, or use SIGHUP"
             )
         await service.reload(everywhere=True)
-        return JSONResponse(service.describe())
+        return json_response(service.describe())
 
     @router.get("/v1/drift", response_model=dict[str, Any])
-    async def drift() -> JSONResponse:
+    async def drift() -> Response:
         """What the monitor sees in the traffic; empty without one."""
-        return JSONResponse(service.served.drift() or {})
+        return json_response(service.served.drift() or {})
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
@@ -139,6 +139,11 @@ def _public_routes(service: Service) -> APIRouter:
         return JSONResponse({"status": "ready"})
 
     return router
+
+
+def json_response(content: Any) -> Response:
+    """JSON has no infinity: the threshold of a model that rejects nothing becomes null."""
+    return Response(to_json(content, inf_nan_mode="null"), media_type="application/json")
 
 
 async def read_body(request: Request, options: ServiceOptions) -> bytes:

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from masker.errors import ConfigError
 from masker.model import Model
 from masker.service.application import create_app
+from masker.service.page_routes import FolderEvidence
 from masker.service.service_options import ServiceOptions
 
 
@@ -36,7 +37,8 @@ class ServedFolder:
 
     def __call__(self) -> FastAPI:
         """The application."""
-        app = create_app(self.open(), self.options, reopen=self.open if self.reloads else None)
+        reopen = self.open if self.reloads else None
+        app = create_app(self.open(), self.options, reopen=reopen, evidence=FolderEvidence(self.folder))
         app.state.service.name = Path(self.folder).expanduser().resolve().name
         app.state.service.backend = self.opening.get("backend")
         return app

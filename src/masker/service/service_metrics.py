@@ -98,10 +98,28 @@ class ServiceMetrics:
             if isinstance(value, (bool, int, float)):
                 gauge.set(float(value))
 
-    def render(self) -> bytes:
-        """What ``/metrics`` answers."""
+    def _together(self) -> CollectorRegistry:
+        """The counts of all workers."""
         if FOLDER_VARIABLE not in os.environ:
-            return generate_latest(self._registry)
+            return self._registry
         together = CollectorRegistry()
         MultiProcessCollector(together)  # type: ignore[no-untyped-call]
-        return generate_latest(together)
+        return together
+
+    def render(self) -> bytes:
+        """What ``/metrics`` answers."""
+        return generate_latest(self._together())
+
+    def traffic(self, path: str) -> dict[str, int]:
+        """Requests to a path, texts and rejected texts since the start."""
+        samples = [sample for family in self._together().collect() for sample in family.samples]
+
+        def total(name: str, **labels: str) -> int:
+            wanted = labels.items()
+            return int(sum(one.value for one in samples if one.name == name and wanted <= one.labels.items()))
+
+        return {
+            "requests": total("masker_requests_total", path=path),
+            "texts": total("masker_texts_total"),
+            "rejected": total("masker_texts_total", rejected="yes"),
+        }
