@@ -21,6 +21,7 @@ from masker.service.answering import (
     MonitorMaker,
     Scorer,
     ServedModel,
+    drift_monitor,
     top_classes,
 )
 from masker.service.api_page import add_api_page
@@ -206,7 +207,7 @@ def create_app(
     options: ServiceOptions | None = None,
     *,
     reopen: Callable[[], Model] | None = None,
-    make_monitor: MonitorMaker | None = None,
+    make_monitor: MonitorMaker | None = drift_monitor,
     evidence: EvidenceFinder | None = requested_evidence,
 ) -> FastAPI:
     """Make the service of a model.
@@ -216,7 +217,7 @@ def create_app(
         options: Limits and settings.
         reopen: Opens the model again, for a reload.
         make_monitor: Makes what watches the traffic of a model; it is told the score and the label of every answer, and
-            ``/metrics`` and ``/v1/drift`` show what it sees.
+            ``/metrics`` and ``/v1/drift`` show what it sees; ``None`` watches nothing.
         evidence: Finds what an answer rests on, for requests with ``evidence``; ``None`` refuses these.
     """
     service = Service(model, options or ServiceOptions(), reopen, make_monitor, evidence)
