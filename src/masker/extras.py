@@ -21,7 +21,6 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxscript": "onnx",
     "fastapi": "serve",
-    "fastapi_offline": "serve",
     "httpx": "serve",
     "prometheus_client": "serve",
     "threadpoolctl": "serve",

@@ -123,8 +123,14 @@ def test_the_monitor_is_told_scores_and_labels_in_order(model):
     assert "masker_drift_alarm 1.0" in metrics and "masker_drift_evidence 2.5" in metrics
 
 
-def test_without_a_monitor_there_is_no_drift(service):
-    assert service.get("/v1/drift").json() == {}
+def test_drift_is_watched_unless_told_otherwise(model):
+    with running(model) as client:
+        ask(client, texts=TEXTS)
+        drift = client.get("/v1/drift").json()
+        assert drift["observed"] == 4
+        assert f"masker_drift_foreign_share {drift['foreign_share']['value']}" in client.get("/metrics").text
+    with running(model, make_monitor=None) as client:
+        assert client.get("/v1/drift").json() == {}
 
 
 def test_what_is_served_is_described(service, model):
@@ -149,7 +155,7 @@ SECRET = {"Authorization": "Bearer secret"}
 
 def test_a_reload_serves_the_new_model_and_an_invalid_folder_leaves_the_old_one(folder):
     def reopen():
-        return Model.open(folder, device="cpu")
+        return Model.open(folder)
 
     app = create_app(reopen(), ServiceOptions(token="secret"), reopen=reopen)
     with TestClient(app, headers=SECRET) as client:

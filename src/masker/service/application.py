@@ -7,24 +7,25 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 
-from masker import __version__
 from masker.documents.texts import Text
 from masker.errors import MaskerError
 from masker.model import Model
-from masker.service.api_page import add_api_page
-from masker.service.batch_queue import BatchQueue
-from masker.service.classification import (
+from masker.service.answering import (
     Classified,
     EvidenceFinder,
     MonitorMaker,
     Scorer,
     ServedModel,
+    drift_monitor,
     top_classes,
 )
+from masker.service.api_page import add_api_page
+from masker.service.batch_queue import BatchQueue
 from masker.service.failures import ServiceError, add_error_handlers, invalid, too_large
 from masker.service.front_door import FrontDoor
 from masker.service.page_routes import add_page, requested_evidence
@@ -185,7 +186,7 @@ class Service:
             "provenance": model.provenance,
             "evidence": self.evidence is not None,
             "limits": self.options.limits(),
-            "masker": __version__,
+            "masker": version("masker"),
         }
 
 
@@ -206,7 +207,7 @@ def create_app(
     options: ServiceOptions | None = None,
     *,
     reopen: Callable[[], Model] | None = None,
-    make_monitor: MonitorMaker | None = None,
+    make_monitor: MonitorMaker | None = drift_monitor,
     evidence: EvidenceFinder | None = requested_evidence,
 ) -> FastAPI:
     """Make the service of a model.
@@ -216,7 +217,7 @@ def create_app(
         options: Limits and settings.
         reopen: Opens the model again, for a reload.
         make_monitor: Makes what watches the traffic of a model; it is told the score and the label of every answer, and
-            ``/metrics`` and ``/v1/drift`` show what it sees.
+            ``/metrics`` and ``/v1/drift`` show what it sees; ``None`` watches nothing.
         evidence: Finds what an answer rests on, for requests with ``evidence``; ``None`` refuses these.
     """
     service = Service(model, options or ServiceOptions(), reopen, make_monitor, evidence)
@@ -228,7 +229,7 @@ def create_app(
 
     app = FastAPI(
         title="masker",
-        version=__version__,
+        version=version("masker"),
         summary="Classifies texts, and says when a text belongs to none of the classes.",
         lifespan=lifespan,
         docs_url=None,

@@ -95,6 +95,7 @@ class ServiceMetrics:
         self._queue.set(waiting)
         for name, gauge in self._drift.items():
             value = (drift or {}).get(name)
+            value = value.get("value") if isinstance(value, dict) else value  # an estimate with its interval
             if isinstance(value, (bool, int, float)):
                 gauge.set(float(value))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
@@ -14,7 +15,9 @@ import numpy.typing as npt
 
 from masker.detection.prediction import Prediction, predictions_of
 from masker.documents.texts import Text
+from masker.errors import DataError
 from masker.model import Model
+from masker.monitoring import DriftMonitor
 from masker.service.service_metrics import ServiceMetrics
 
 
@@ -32,6 +35,11 @@ class TrafficMonitor(Protocol):
 MonitorMaker = Callable[[Model], TrafficMonitor | None]
 #: Finds the evidence for answers, one JSON-ready dictionary for each text. Runs in a thread of its own.
 EvidenceFinder = Callable[[Model, Sequence[Text], Sequence[Prediction]], list[dict[str, Any]]]
+
+
+def drift_monitor(model: Model) -> TrafficMonitor | None:
+    """Compares the traffic with the held-out texts of the model; a regression has none."""
+    return None if model.detector is None else DriftMonitor.of(model.detector.calibration, model.labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +89,7 @@ class Scorer:
         predictions = predictions_of(judged, model.labels)
         self._metrics.count_predictions(predictions)
         if served.monitor is not None:
-            with served.lock:
+            with served.lock, suppress(DataError):  # it takes finite scores only; the answer does not depend on it
                 served.monitor.observe(judged.scores, [prediction.label for prediction in predictions])
         return list(map(Classified, predictions, judged.probabilities))
 

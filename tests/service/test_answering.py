@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from masker.service.classification import Classified, Scorer, ServedModel, top_classes
+from masker.service.answering import Classified, Scorer, ServedModel, top_classes
 from masker.service.service_metrics import ServiceMetrics
 from tests.service.conftest import TEXTS
 
