@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit reproduce reproduce-page quality lock clean
+.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-drift reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -59,7 +59,11 @@ bench-avx2: $(STAMP)  ## the same as on a processor without AVX-512, beside the 
 	$(AVX2) $(BIN)/python -m benchmarks
 
 bench-setfit: $(STAMP)  ## SetFit in .venv-setfit, for the short texts of bench
-	$(BIN)/python -m benchmarks.setfit_environment
+	$(BIN)/python -m benchmarks.environments setfit
+
+bench-drift: $(STAMP)  ## false alarms and delays of masker monitor, beside river; writes docs/monitoring.md
+	$(BIN)/python -m benchmarks.environments river
+	$(BIN)/python -m benchmarks.drift
 
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
 	$(BIN)/masker reproduce $(RECIPES)
@@ -68,11 +72,11 @@ reproduce-page: $(STAMP)  ## write docs/reproduction.md from results/reproductio
 	$(BIN)/python -m masker.report.page
 
 quality: $(STAMP)  ## the default against vanilla and a linear model (hours); docs/quality.md
-	$(BIN)/masker reproduce quality quality-short open-intent --output runs/quality
+	$(BIN)/masker reproduce quality quality-short open-intent false-alarms --output runs/quality
 	$(BIN)/python -m masker.report.page runs/quality
 
 lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
 
 clean:  ## remove the virtual environments and caches, keep runs
-	rm -rf $(VENV) .venv-setfit .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
+	rm -rf $(VENV) .venv-setfit .venv-river .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info

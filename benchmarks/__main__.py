@@ -20,7 +20,9 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "benchmarks.json"
 PAGE = ROOT / "docs" / "performance.md"
 SHORT_TEXTS = "short-texts"
-PARTS = ("training", "keywords", "scoring", "tricks", "busy", "growth", SHORT_TEXTS)
+PARTS = ("training", "complete", "keywords", "scoring", "tricks", "busy", "growth", "deployment", SHORT_TEXTS)
+#: Do not depend on the instructions of the processor.
+ANY_PROCESSOR = ("growth", "deployment")
 
 
 def main() -> None:
@@ -33,8 +35,7 @@ def main() -> None:
     if options.page:
         write_page(processors, short_texts.load_results(), PAGE)
         return
-    # How time and memory grow does not depend on the instructions of the processor.
-    chosen = options.only or [part for part in PARTS if part != "growth" or not is_simulated()]
+    chosen = options.only or [part for part in PARTS if part not in ANY_PROCESSOR or not is_simulated()]
     kind = processor_kind()
     results = processors.get(kind, {}) if options.only else {}
     print(kind, file=sys.stderr)
@@ -66,6 +67,11 @@ def _measure(name: str, rounds: int, results: dict[str, Any]) -> None:
         from benchmarks import growth
 
         results["growth"] = growth.run()
+        return
+    if name == "deployment":
+        from benchmarks import deployment
+
+        results["deployment"] = deployment.run(rounds)
         return
     from benchmarks.setting import load_setting
 

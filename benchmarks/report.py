@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.deployment import deployment_section
 from benchmarks.short_texts_table import short_texts_section
 from masker.files import write_text
 
@@ -14,7 +15,8 @@ Written by `make bench` (this processor) and `make bench-avx2` (the same without
 [`results/benchmarks.json`](../results/benchmarks.json). Every figure is a ratio of two things that took turns in one
 run on one machine: the median over rounds, with the smallest and the largest round in brackets, then the goal and
 whether it is reached. "against" says what the ratio compares with; a row "against without" switches one trick off.
-Text: five classes of 20 Newsgroups, truncated to 512 characters; embedded backbone; batches of 16.
+Text: five classes of 20 Newsgroups, truncated to 512 characters; embedded backbone; batches of 16. Whole trainings are
+`masker train` with nothing set but the method, on 1,000 documents that are not truncated to 512 characters.
 
 """
 
@@ -64,8 +66,9 @@ def write_page(processors: dict[str, Any], short_texts: dict[str, Any], path: Pa
         "(`masking.context=drop`); [reproduction.md](reproduction.md), recipe `context-form`, has what that does to "
         "quality.\n"
     )
-    measured = next((results["growth"] for results in processors.values() if "growth" in results), None)
-    page += _growth(measured) if measured else ""
+    for name, section in (("growth", _growth), ("deployment", deployment_section)):
+        measured = next((results[name] for results in processors.values() if name in results), None)
+        page += section(measured) if measured else ""
     for kind, results in processors.items():
         origin = results["provenance"]
         versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import setfit_environment
+from benchmarks import environments
 from benchmarks.masker_system import DEFAULT
 from benchmarks.processor import processor_kind
 from masker.config import DataSettings
@@ -95,7 +95,7 @@ def commands() -> dict[str, list[str]]:
     script = str(Path(__file__).with_name("setfit_system.py"))
     return {
         **{name: [sys.executable, "-m", "benchmarks.masker_system", name] for name in (DEFAULT, LINEAR)},
-        SETFIT: [str(setfit_environment.environment_python()), "-I", script],
+        SETFIT: [str(environments.SETFIT.python), "-I", script],
     }
 
 
@@ -184,8 +184,8 @@ def missing(cases: list[Case], systems: list[str]) -> str | None:
     absent = sorted({name for case in cases for name in case.corpora} - local)
     if absent:
         return f"no corpus {', '.join(absent)}; let MASKER_DATA name a folder with NAME.SPLIT.jsonl.gz files of it"
-    if SETFIT in systems and not setfit_environment.is_ready():
-        return f"no SetFit in '{setfit_environment.environment_folder()}'; run python -m benchmarks.setfit_environment"
+    if SETFIT in systems and not environments.SETFIT.is_ready:
+        return f"no SetFit in '{environments.SETFIT.folder}'; run python -m benchmarks.environments setfit"
     return None
 
 

@@ -68,5 +68,5 @@ def test_a_public_name_whose_packages_are_missing(monkeypatch):
     for name in ("sklearn", *loaded):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "masker.classifier", raising=False)
-    with pytest.raises(MissingPackageError, match=r"this needs sklearn .*pip install 'masker\[train\]'$"):
+    with pytest.raises(MissingPackageError, match=r"^masker.MaskerClassifier needs sklearn .*'masker\[train\]'$"):
         _ = masker.MaskerClassifier

@@ -38,6 +38,8 @@ ORDER = [
     "evidence",
     "client",
     "audit",
+    "analysis",
+    "monitoring",
     "export",
     "service",
     "commands",

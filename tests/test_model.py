@@ -63,6 +63,16 @@ def test_it_knows_where_it_comes_from(tiny_settings, tmp_path):
     assert len(model.detector.calibration.scores) == 24 and model.describe_detector()["separate"]
     assert list(model.validation) == ["accuracy"] and model.keywords is None and not model.pairs
     assert (tmp_path / "work").is_dir(), "left for the caller"
+    assert list(model.losses) == [f"fold-{fold}/vanilla" for fold in range(1, 6)]
+    assert all(curve["step"] and set(curve) == {"step", "L_CE"} for curve in model.losses.values())
+    again = Model.open(model.save(tmp_path / "model"), device="cpu")
+    assert again.losses == model.losses
+    for name in ("labels", "confidence", "predicted"):
+        column, stored = (getattr(one.detector.held_out, name) for one in (model, again))
+        np.testing.assert_array_equal(stored, column)
+    held_out = again.detector.held_out
+    assert np.bincount(held_out.labels).tolist() == [LABELS.count(name) for name in model.classes]
+    assert (held_out.labels == held_out.predicted).mean() == pytest.approx(model.validation["accuracy"])
 
 
 def test_one_class_is_refused(tiny_settings, tmp_path):

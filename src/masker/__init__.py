@@ -82,7 +82,7 @@ def __getattr__(name: str) -> Any:
         try:
             return getattr(import_module(_HOMES[name]), name)
         except ModuleNotFoundError as error:
-            raise explained(error) or error from None
+            raise explained(error, f"masker.{name}") or error from None
     raise AttributeError(f"module 'masker' has no attribute '{name}'")
 
 

@@ -67,6 +67,8 @@ class Client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._httpx = require("masker.Client", "httpx")
         try:
+            if not url.startswith(("http://", "https://")):
+                raise self._httpx.InvalidURL("it does not begin with http:// or https://")
             self._http: httpx.Client = self._httpx.Client(
                 base_url=url, headers=headers, timeout=timeout, transport=transport
             )
@@ -125,8 +127,6 @@ class Client:
                 response = self._http.request(method, path, json=content)
             except self._httpx.TransportError as error:
                 reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            except self._httpx.UnsupportedProtocol as error:
-                raise ConfigError(f"url: {error}; write it as http://127.0.0.1:8000") from None
             else:
                 if response.is_success:
                     return dict(response.json())

@@ -21,7 +21,6 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxscript": "onnx",
     "fastapi": "serve",
-    "fastapi_offline": "serve",
     "httpx": "serve",
     "prometheus_client": "serve",
     "threadpoolctl": "serve",
@@ -33,12 +32,13 @@ EXTRAS = {
 }
 
 
-def require(purpose: str, *modules: str) -> Any:
+def require(purpose: str, *modules: str, instead: str = "") -> Any:
     """Import optional packages and return the first of them.
 
     Args:
         purpose: What needs them, the subject of the error's sentence.
         modules: Packages of :data:`EXTRAS`, or modules of them.
+        instead: What to do where they shall not be installed.
 
     Raises:
         MissingPackageError: When one of them cannot be imported.
@@ -48,14 +48,15 @@ def require(purpose: str, *modules: str) -> Any:
         try:
             found.append(import_module(module))
         except ImportError as error:
-            raise MissingPackageError(f"{purpose} needs {_remedy(module, error)}") from None
+            way_round = f", or {instead}" if instead else ""
+            raise MissingPackageError(f"{purpose} needs {_remedy(module, error)}{way_round}") from None
     return found[0]
 
 
-def explained(error: ImportError) -> MissingPackageError | None:
+def explained(error: ImportError, purpose: str = "this") -> MissingPackageError | None:
     """The error to show in place of one about a missing optional package; ``None`` for all others."""
     known = error.name is not None and _package(error.name) in EXTRAS
-    return MissingPackageError(f"this needs {_remedy(str(error.name), error)}") if known else None
+    return MissingPackageError(f"{purpose} needs {_remedy(str(error.name), error)}") if known else None
 
 
 def _remedy(module: str, error: ImportError) -> str:

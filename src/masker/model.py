@@ -65,6 +65,7 @@ class Model:
         keywords: The keywords it was trained with, if any.
         validation: Accuracy (or Pearson correlation) on the validation documents.
         provenance: Data, seed, versions and machine it comes from.
+        losses: Training curves by stage (:mod:`masker.training.loss_curve`).
     """
 
     tokenizer: Any
@@ -78,6 +79,7 @@ class Model:
     keywords: KeywordSet | None = None
     validation: dict[str, float] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+    losses: dict[str, Any] = field(default_factory=dict)
 
     # Training and opening -------------------------------------------------------------------------------------------
 
@@ -125,10 +127,9 @@ class Model:
             backend, detector = train_and_calibrate(run, METHODS.get(settings.training.method).train)
         origin["decisions"] = decisions_of(run)
         run.tokenizer.model_max_length = run.max_length
-        pairs = documents.pairs is not None
         return cls(
             run.tokenizer, run.max_length, backend, detector, settings, classes,
-            label_type, pairs, run.keywords, run.validation, origin,
+            label_type, documents.pairs is not None, run.keywords, run.validation, origin, run.loss_curves(),
         )  # fmt: skip
 
     @classmethod
@@ -162,7 +163,7 @@ class Model:
             settings = stored_settings(manifest["settings"])
             keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
             named = manifest["classes"], manifest["label_type"], manifest["pairs"], keywords, manifest["validation"]
-            origin = manifest["provenance"]
+            origin = manifest["provenance"], manifest.get("losses", {})  # earlier versions kept no losses
             _ = manifest["score"], manifest["threshold"]
         except (KeyError, TypeError, ValueError, ConfigError) as error:
             raise ModelError(
@@ -178,7 +179,7 @@ class Model:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
         model = cls(
-            network.tokenizer, manifest["max_length"], network.backend, detector, settings, *named, origin
+            network.tokenizer, manifest["max_length"], network.backend, detector, settings, *named, *origin
         )  # fmt: skip
         if (score, false_alarm_rate, confidence) == (None, None, None):
             return model
@@ -393,5 +394,6 @@ class Model:
             "keywords": None if self.keywords is None else self.keywords.to_json(),
             "settings": self.settings.model_dump(),
             "provenance": self.provenance,
+            "losses": self.losses,
         }
         return ModelFolder(manifest, {**statistics, **network})

@@ -107,7 +107,7 @@ def test_without_corpora_or_environment_one_line_says_so(corpora, capsys):
     assert "no corpus mine" in missing([case], ["default"])
     (corpora / "mine.train.jsonl.gz").touch()
     assert missing([case], ["default"]) is None
-    assert "benchmarks.setfit_environment" in missing([case], ["default", "SetFit"])
+    assert "benchmarks.environments setfit" in missing([case], ["default", "SetFit"])
     short_texts.run(1)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("short-texts skipped: no corpus hint3-curekart")

@@ -9,7 +9,7 @@ import pytest
 from masker.config import build_settings
 from masker.documents import Documents
 from masker.experiments import demo
-from masker.report import demo_summary
+from masker.report import demo_summary, report_console
 from tests.cli.command_line import one_line, run
 from tests.conftest import make_corpus
 from tests.fake_device import NAME, fake_device
@@ -69,7 +69,11 @@ def test_it_resumes_its_own_unfinished_run_only(small, monkeypatch, tmp_path):
     assert "resuming the unfinished run in" in done.stderr
     assert "cup final" in done.stdout and "masker, auto" in done.stdout
     left = sorted(path.name for path in (tmp_path / "demo").iterdir())
-    assert left == ["masker", "results.json", "support", "vanilla"]
+    assert left == ["masker", "report", "results.json", "support", "vanilla"]
+    page = tmp_path / "demo" / "report" / "report.html"
+    assert done.stdout.splitlines()[-1] == f"report: {page}"
+    figures = {path.stem for path in (page.parent / "figures").glob("*.png")}
+    assert {"roc", "attended-words", "map-known-and-foreign", "losses"} <= figures
 
 
 def test_restart_discards_another_one(small, monkeypatch, tmp_path):
@@ -88,5 +92,6 @@ def test_its_options_reach_it(monkeypatch):
     fake_device(monkeypatch)
     monkeypatch.setattr(demo, "run_demo", lambda output, **options: given.append((output, options)))
     monkeypatch.setattr(demo_summary, "print_demo", lambda result: None)
+    monkeypatch.setattr(report_console, "report_demo", lambda result: None)
     assert run("demo", "--device", NAME, "--output", "here", "--restart").returncode == 0
     assert given == [("here", {"device": NAME, "restart": True})]

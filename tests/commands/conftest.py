@@ -35,3 +35,14 @@ def shard_folder(tmp_path) -> Path:
     (folder / "deep" / "d.tsv.gz").write_bytes(gzip.compress("\n".join(["text", *texts[3]]).encode()))
     (folder / "broken.jsonl").write_text('{"text": "rocket"}\n{oops\n')
     return folder
+
+
+@pytest.fixture(scope="session")
+def reported_model(tiny_settings, tmp_path_factory) -> Path:
+    """A MASKER model that was cross-fitted, with its losses and held-out answers."""
+    from masker import Model
+    from tests.commands.report_subject import documents
+
+    folder = tmp_path_factory.mktemp("reported")
+    settings = tiny_settings(training={"epochs": 1})
+    return Model.fit(documents(60, 0, "train.csv"), settings, folder / "work", device="cpu").save(folder / "model")

@@ -72,6 +72,19 @@ class TestFit:
         np.testing.assert_array_equal(detector.calibration.scores, expected)
         assert not detector.held_out.separate
 
+    @pytest.mark.parametrize("calibration", [CALIBRATION, None], ids=["calibration", "validation"])
+    def test_the_answers_of_held_out_documents_are_kept(self, calibration):
+        detector = fit(settings("energy"), calibration)
+        held_out, judged = detector.held_out, detector.judge(outputs(calibration or VALIDATION))
+        np.testing.assert_array_equal(held_out.labels, (calibration or VALIDATION).labels)
+        np.testing.assert_array_equal(held_out.confidence, judged.probabilities.max(axis=1))
+        again = stored(detector, settings("energy")).held_out
+        np.testing.assert_array_equal(again.labels, held_out.labels)
+        np.testing.assert_array_equal(again.confidence, held_out.confidence)
+        assert set(again.scores) == set(held_out.scores), "they are no scores"
+        fresh = fitter(settings("energy")).recalibrate(detector, replace(NEW, labels=None)).held_out
+        assert fresh.labels is None and len(fresh.confidence) == 90
+
     def test_temperature(self):
         """Logits of 1.5 and -1.5 for documents that are all correct: certainty grows, so T is below 1."""
         assert fit(settings("energy")).temperature < 1.0

@@ -1,7 +1,7 @@
 import pytest
 
 from masker.config import DataSettings
-from masker.documents import read_documents
+from masker.documents import read_documents, stream_rows
 from masker.documents.columns import list_names, match_column
 from masker.errors import DataError
 from tests.documents.conftest import read, refuse
@@ -24,6 +24,12 @@ def test_missing_columns(put):
     refuse(path, "has no column 'c'; .* pass --pair-column", text_column="a", text_pair_column="c", labels=False)
     refuse(path, "has no column 'c'; .* pass --label-column", text_column="a", label_column="c")
     assert read(path, text_column="a", label_column="c", labels=False).labels is None
+
+
+def test_a_column_with_another_role_is_asked_for_by_its_name(put):
+    path, settings = put("data.csv", "text,when\na,b\n"), DataSettings(label_column="time")
+    with pytest.raises(DataError, match="has no column 'time'; its columns are: text, when; pass --time-column"):
+        list(stream_rows(path, settings, require_labels=True, label_role="time"))
 
 
 def test_a_label_column_that_is_named_has_to_be_there_if_labels_are_wanted(put):

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from masker.documents.sources import short_name
 from masker.errors import DataError
 from tests.documents.conftest import read, refuse
 
@@ -56,3 +57,18 @@ def test_importing_the_package_is_cheap():
     heavy = ("torch", "transformers", "datasets", "pyarrow", "pandas")
     code = f"import sys, masker.documents; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("source", "short"),
+    [
+        ("/a/b/shop.test.jsonl.gz", "shop.test"),
+        ("x.csv (genre=a/b)", "x (genre=a/b)"),
+        ("20newsgroups:test", "20newsgroups:test"),
+        ("owner/name:train", "name:train"),
+        ("standard input", "standard input"),
+        ("", ""),
+    ],
+)
+def test_short_names(source, short):
+    assert short_name(source) == short

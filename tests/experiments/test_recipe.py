@@ -26,7 +26,7 @@ def test_there_is_one_for_each_table_and_figure():
     expected = (
         "ood-ablation ood-main split-ratio classification-accuracy cross-domain-ablation cross-domain nli stsb "
         "keyword-comparison keyword-heatmap tsne attention-analysis context-form reliance defaults quality "
-        "quality-short open-intent"
+        "quality-short open-intent false-alarms"
     )
     assert sorted(expected.split()) == RECIPES
     answered = {table for name in RECIPES for table in load_recipe(name).paper_tables}

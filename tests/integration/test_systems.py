@@ -66,16 +66,17 @@ def fitted(settings_of):
     return get
 
 
-def state(classifier: MaskerClassifier) -> dict[str, torch.Tensor]:
+def state(classifier: MaskerClassifier) -> dict[str, np.ndarray]:
     weights = classifier.model_.backend.weights()
     native = weights.native.state_dict() if hasattr(weights.native, "state_dict") else {}
-    return {**native, **classifier.model_._content(weights.tensors).tensors}
+    arrays = {name: tensor.numpy() for name, tensor in native.items()}
+    return {**arrays, **classifier.model_._content(weights.tensors).tensors}
 
 
-def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
     assert one.keys() == other.keys()
-    for name, tensor in one.items():
-        assert torch.equal(tensor, other[name]), name
+    for name, array in one.items():
+        np.testing.assert_array_equal(array, other[name], name)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -138,17 +138,23 @@ def test_calibrate_and_keywords(served, data, tmp_path):
     assert json.loads(keywords.stdout)["keywords"]
 
 
+def test_monitor(served, data, tmp_path):
+    done = masker("monitor", served, data, "--json", "--state", tmp_path / "state.json")
+    assert done.returncode in (0, 3), done.stderr
+    assert json.loads(done.stdout)["observed"] == len(TEXTS) and (tmp_path / "state.json").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "needs", "extra"),
     [
         (["train", "DATA", "--output", "TARGET"], "training needs torch", "train"),
-        (["predict", "WEIGHTS", "DATA"], "backend torch (unlike onnx and onnx-int8, see 'masker export') needs torch",
-         "train"),
+        (["predict", "WEIGHTS", "DATA"], "backend torch needs torch", "train"),
         (["predict", "LINEAR", "DATA"], "a linear classifier, which has no network to export, needs torch", "train"),
         (["export", "WEIGHTS"], "exporting needs onnx", "onnx"),
         (["predict", "SERVED", "texts.parquet"], "a Parquet file needs pyarrow", "parquet"),
+        (["monitor", "SERVED", "DATA", "--plot", "drift.svg"], "--plot needs matplotlib", "report"),
     ],
-    ids=["train", "torch", "linear", "export", "parquet"],
+    ids=["train", "torch", "linear", "export", "parquet", "plot"],
 )  # fmt: skip
 def test_what_needs_more_says_so_in_one_line(served, data, tmp_path, monkeypatch, arguments, needs, extra):
     monkeypatch.chdir(tmp_path)
@@ -159,6 +165,6 @@ def test_what_needs_more_says_so_in_one_line(served, data, tmp_path, monkeypatch
     assert done.returncode == 2, done.stderr
     message = done.stderr.splitlines()[-1]
     assert message.startswith(f"masker: {needs} (")
-    assert message.endswith(f"; install it with pip install 'masker[{extra}]'")
+    assert f"); install it with pip install 'masker[{extra}]'" in message
     assert "Traceback" not in done.stderr and not done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["texts.parquet"], "nothing half-written"

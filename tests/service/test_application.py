@@ -149,7 +149,7 @@ SECRET = {"Authorization": "Bearer secret"}
 
 def test_a_reload_serves_the_new_model_and_an_invalid_folder_leaves_the_old_one(folder):
     def reopen():
-        return Model.open(folder, device="cpu")
+        return Model.open(folder)
 
     app = create_app(reopen(), ServiceOptions(token="secret"), reopen=reopen)
     with TestClient(app, headers=SECRET) as client:

@@ -10,7 +10,6 @@ from fastapi.testclient import TestClient
 from masker.service import ServiceOptions, create_app
 from masker.service.failures import ServiceError
 from masker.service.routes import parse_request
-from masker.service.schemas import EXAMPLE
 
 
 def post(client, body, kind="application/json"):
@@ -101,7 +100,6 @@ def test_unknown_paths_and_methods_have_errors_of_the_same_form(service):
 def test_the_example_of_the_description_works(service):
     described = service.get("/openapi.json").json()
     body = described["paths"]["/v1/classify"]["post"]["requestBody"]["content"]["application/json"]
-    assert body["example"] == EXAMPLE
     answered = service.post("/v1/classify", json=body["example"])
     assert answered.status_code == 200 and len(answered.json()["predictions"][0]["top_k"]) == 2
 

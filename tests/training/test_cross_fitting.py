@@ -74,7 +74,7 @@ def network(folder, seed) -> TorchBackend:
     with torch.no_grad():
         for parameter in backbone.classifier.parameters():
             parameter.add_(torch.randn_like(parameter))
-    head = {"token_head.weight": torch.randn(4, 32), "token_head.bias": torch.randn(4)}
+    head = {"token_head.weight": torch.randn(4, 32).numpy(), "token_head.bias": torch.randn(4).numpy()}
     return TorchBackend(backbone.classifier, backbone.tokenizer, "cpu", tensors=head)
 
 

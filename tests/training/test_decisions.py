@@ -28,7 +28,7 @@ def test_of_small_data(tiny_settings):
     assert list(found) == ["documents", "pooling", "training", "keywords", "held out"]
     assert found["documents"].startswith("60 with ") and found["documents"].endswith("3 classes of 20 to 20")
     assert found["pooling"] == "mean (as set)"
-    assert found["training"].startswith("head from a logistic regression; 16 steps of 32 documents, 10.7 passes")
+    assert found["training"].startswith("head from a logistic regression; 32 steps of 32 documents, 21.3 passes")
     assert "(for each of the networks that are averaged)" in found["training"]
     assert found["training"].endswith("; not trained: embeddings"), "a third of two layers is none"
     assert found["keywords"] == "attention after 16 steps without regularizer"

@@ -76,8 +76,8 @@ def test_torn_checkpoints_alone_are_no_start(tmp_path):
 def test_a_finished_stage_keeps_its_result_only(tmp_path):
     checkpoint(tmp_path, 8)
     network = torch.nn.Linear(2, 2)
-    module._close_stage(tmp_path, network)
-    assert [path.name for path in tmp_path.iterdir()] == ["result.safetensors"]
+    module._close_stage(tmp_path, network, {"step": [1], "L_CE": [0.5]})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["losses.json", "result.safetensors"]
     assert module._open_stage(tmp_path) == "result.safetensors"
 
 

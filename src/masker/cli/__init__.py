@@ -20,7 +20,9 @@ from masker.cli.demo import demo_command
 from masker.cli.evaluate import evaluate_command
 from masker.cli.export import export_command
 from masker.cli.keywords import keywords_command
+from masker.cli.monitor import monitor_command
 from masker.cli.predict import predict_command
+from masker.cli.report import report_command
 from masker.cli.reproduce import reproduce_command
 from masker.cli.serve import serve_command
 from masker.cli.train import train_command
@@ -35,6 +37,7 @@ masker demo                                  see it work, start to finish
 masker train data.csv --output model         train on columns text and label
 masker predict model new.csv                 label, confidence, ood_score, ...
 masker evaluate model test.csv --ood other.csv
+masker report model --test test.csv --ood other.csv     one page with figures
 masker calibrate model held_out.csv --false-alarm-rate 0.01
 """
 
@@ -59,8 +62,8 @@ def cli() -> None:  # noqa: D103 - its help is above
 
 
 for command in (
-    demo_command, train_command, predict_command, evaluate_command, calibrate_command, keywords_command, audit_command,
-    export_command, serve_command, data, reproduce_command,
+    demo_command, train_command, predict_command, evaluate_command, report_command, calibrate_command, monitor_command,
+    keywords_command, audit_command, export_command, serve_command, data, reproduce_command,
 ):  # fmt: skip
     cli.add_command(command)
 

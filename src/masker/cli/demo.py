@@ -20,5 +20,8 @@ def demo_command(output: str, restart: bool, device: str) -> None:
     """
     from masker.experiments.demo import run_demo
     from masker.report.demo_summary import print_demo
+    from masker.report.report_console import report_demo
 
-    print_demo(run_demo(output, device=device, restart=restart))
+    result = run_demo(output, device=device, restart=restart)
+    print_demo(result)
+    report_demo(result)

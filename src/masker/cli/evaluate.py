@@ -17,6 +17,7 @@ from masker.cli import options as shared
 @click.option(
     "--resamples", type=click.IntRange(min=1), metavar="N", default=1000, show_default=True, help="Bootstrap resamples."
 )
+@click.option("--report", "with_report", is_flag=True, help="Also write the report with figures to MODEL.report.")
 @shared.json_option
 @shared.score_option
 @shared.false_alarm_option
@@ -25,7 +26,13 @@ from masker.cli import options as shared
 @shared.device_option
 @shared.data_options
 def evaluate_command(
-    model: str, test: str, ood: tuple[str, ...], ood_where: tuple[str, ...], as_json: bool, **options: Any
+    model: str,
+    test: str,
+    ood: tuple[str, ...],
+    ood_where: tuple[str, ...],
+    with_report: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Measure the model in the folder MODEL on the labelled file TEST and on out-of-distribution files.
 
@@ -43,5 +50,11 @@ def evaluate_command(
     settings = shared.read_data_settings(options)
     resamples = options.pop("resamples")
     opened = Model.open(model, **options)  # backend, device, score and the promise are left
-    report = evaluate(opened, EvaluationSources(test, ood, parse_where(ood_where)), settings, resamples=resamples)
+    sources = EvaluationSources(test, ood, parse_where(ood_where))
+    if with_report:
+        from masker.report.report_console import evaluate_with_report
+
+        report = evaluate_with_report(opened, model, sources, settings, resamples)
+    else:
+        report = evaluate(opened, sources, settings, resamples=resamples)
     shared.print_result(report, as_json, print_evaluation)

@@ -65,7 +65,7 @@ def _bundle(*options: Decorator) -> Decorator:
 def _check_device(context: click.Context, parameter: click.Parameter, name: str) -> str:
     """Refuse a device that this machine does not have before anything is read."""
     if name not in ("auto", "cpu"):
-        require("--device", "torch")
+        require(f"--device {name}", "torch")
         from masker.modeling.devices import resolve_device
 
         resolve_device(name)

@@ -14,6 +14,7 @@ from masker.cli import options as shared
 @click.argument("data")
 @click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
+@click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
 @click.option(
     "--keep-examples",
     type=click.IntRange(min=0),
@@ -35,6 +36,7 @@ def train_command(
     data: str,
     output: str | None,
     restart: bool,
+    no_report: bool,
     plan: bool,
     keep_examples: int,
     ood_examples: str | None,
@@ -46,7 +48,7 @@ def train_command(
     DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
     corpus by name (see 'masker data list'), or a `datasets` folder or id.
 
-    An interrupted run resumes when you repeat the command.
+    An interrupted run resumes when you repeat the command. A report with figures is written to MODEL.report.
 
     \b
     On several devices or machines:
@@ -61,6 +63,7 @@ def train_command(
     from masker.errors import ConfigError
     from masker.registry import METHODS
     from masker.report.console import print_decisions, print_training
+    from masker.report.report_console import report_training
 
     method = METHODS.get(settings.training.method)
     if keywords is not None and not method.keywords:
@@ -82,3 +85,4 @@ def train_command(
     summary = train(data, output, settings, examples=examples, **how)
     if distributed.is_first():
         print_training(summary)
+        report_training(summary, with_page=not no_report)

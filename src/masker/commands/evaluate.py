@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from masker.config import DataSettings
 from masker.documents import Documents, read_documents
+from masker.documents.sources import short_name
 from masker.model import Model
 from masker.progress import progress_bar
 
@@ -46,6 +46,6 @@ def read_evaluation(
     foreign = settings.model_copy(update={"where": sources.ood_where})
     for source in sources.ood:
         documents = read_documents(source, foreign, require_labels=False)
-        short = Path(source).name.split(".jsonl")[0].split(".csv")[0]
+        short = short_name(source)
         named[source if short in named else short] = documents
     return test, named

@@ -27,9 +27,9 @@ def serve(served: ServedFolder, listening: Listening, *, ray: RayOptions | None 
     """
     require("masker serve", "fastapi", "uvicorn", "prometheus_client")
     if ray is not None:
-        from masker.service.deployment import run_on_ray
+        from masker.service.deployment import serve_on_ray
 
-        run_on_ray(served, listening, ray)
+        serve_on_ray(served, listening, ray)
         return
     from masker.service.server import run_server
 

@@ -29,6 +29,7 @@ class TrainingSummary:
     skipped: int
     seconds: float
     trade_off: list[dict[str, Any]] | None = None
+    data: Documents | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def train(
             choose_examples(model, documents, keep_examples).save(folder)
         remove_work_folder(work)
     took = time.monotonic() - start
-    return TrainingSummary(model, folder, len(documents), documents.skipped, took, trade_off)
+    return TrainingSummary(model, folder, len(documents), documents.skipped, took, trade_off, documents)
 
 
 def training_plan(data: str, settings: Settings) -> dict[str, str]:

@@ -24,6 +24,8 @@ from masker.registry import METHODS, SCORES
 
 _HELD_OUT = "held_out."
 _PREDICTED = "predicted"
+_LABELS = "labels"
+_CONFIDENCE = "confidence"
 
 
 class RuleChanges(TypedDict, total=False):
@@ -53,6 +55,13 @@ class HeldOut:
     scores: dict[str, Floats]  # (n,) their scores, by the name of the score
     predicted: Labels  # (n,) their predicted classes
     separate: bool  # whether they were used for nothing but the calibration
+    labels: Labels | None = None  # (n,) their classes, if they are known
+    confidence: Floats | None = None  # (n,) confidence of the predictions; models of earlier versions do not have it
+
+    def known(self) -> Arrays:
+        """The optional columns that are there, by name."""
+        columns = {_LABELS: self.labels, _CONFIDENCE: self.confidence}
+        return {name: column for name, column in columns.items() if column is not None}
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,11 @@ class Detector:
     def probabilities(self, doc_logits: npt.NDArray[np.float32]) -> Floats:
         """(N, C) calibrated probabilities of (N, C) logits."""
         return class_probabilities(doc_logits.astype(np.float64) / self.temperature, self.head)
+
+    def with_answers(self, doc_logits: npt.NDArray[np.float32], labels: Labels | None) -> Detector:
+        """Keep the (n,) classes of the held-out documents, and how confident the model is given their (n, C) logits."""
+        confidence = self.probabilities(doc_logits).max(axis=1)
+        return replace(self, held_out=replace(self.held_out, labels=labels, confidence=confidence))
 
     def available(self) -> list[str]:
         """The scores that can be chosen."""
@@ -161,7 +175,8 @@ class Detector:
     def to_arrays(self) -> Arrays:
         """The detector's arrays in ``masker.safetensors``."""
         scores = {_HELD_OUT + name: scores for name, scores in self.held_out.scores.items()}
-        return {**scores, _HELD_OUT + _PREDICTED: self.held_out.predicted, **self.basis.to_arrays()}
+        known = {_HELD_OUT + name: column for name, column in self.held_out.known().items()}
+        return {**scores, **known, _HELD_OUT + _PREDICTED: self.held_out.predicted, **self.basis.to_arrays()}
 
     @classmethod
     def from_stored(cls, manifest: dict[str, Any], arrays: Arrays, settings: Settings) -> Detector:
@@ -174,6 +189,7 @@ class Detector:
         name, stored = manifest["score"], manifest["detection"]
         held_out = part_of(arrays, _HELD_OUT)
         predicted = held_out.pop(_PREDICTED).astype(np.int64)
+        known = held_out.pop(_LABELS, None), held_out.pop(_CONFIDENCE, None)
         calibration = Calibration(
             held_out[name],
             predicted,
@@ -187,7 +203,7 @@ class Detector:
         installed = name == AUTO or name in SCORES
         score = basis.build(name, settings) if installed else MissingScore(name)
         scores = {other: column for other, column in held_out.items() if other in (name, AUTO) or other in SCORES}
-        seen = HeldOut(scores, predicted, bool(stored["separate"]))
+        seen = HeldOut(scores, predicted, bool(stored["separate"]), *known)
         return cls(score, calibration, float(stored["temperature"]), seen, settings.model.head, basis)
 
 

@@ -86,10 +86,10 @@ class DetectorFitter:
             scores[AUTO] = JointSurprise(basis.combination.references, basis.combination.offsets)(scores)
         score = basis.build(name, settings)
         detector = self._calibrated_on(scores, observed.logits.argmax(axis=1), score, basis, separate=True)
-        if not settings.detection.calibrate_confidence:
-            return detector
-        temperature = fit_temperature(observed.logits, observed.labels, settings.model.head)
-        return replace(detector, temperature=temperature)
+        if settings.detection.calibrate_confidence:
+            temperature = fit_temperature(observed.logits, observed.labels, settings.model.head)
+            detector = replace(detector, temperature=temperature)
+        return detector.with_answers(observed.logits, observed.labels)
 
     def fit(
         self, train: Encoded, validation: Encoded, calibration: Encoded | None, train_outputs: Outputs | None = None
@@ -104,7 +104,7 @@ class DetectorFitter:
         """
         settings, name = self._settings, self._name
         validation = self._sample(validation)
-        labels = document_labels(validation)
+        labels = held_out_labels = document_labels(validation)
         kinds = features_of_score(name)
         basis = self._basis(train, train_outputs)
         chosen_on = self._run(validation, kinds)
@@ -113,15 +113,15 @@ class DetectorFitter:
         held_out = chosen_on
         if calibration is not None:
             calibration = self._sample(calibration)
-            held_out = self._run(calibration, kinds)
+            held_out, held_out_labels = self._run(calibration, kinds), document_labels(calibration)
         detector = self._calibrated(basis.build(name, settings), basis, held_out, separate=calibration is not None)
-        if not settings.detection.calibrate_confidence:
-            return detector
-        logits = chosen_on.logits
-        if calibration is not None:
-            logits = np.concatenate([logits, held_out.logits])
-            labels = np.concatenate([labels, document_labels(calibration)])
-        return replace(detector, temperature=fit_temperature(logits, labels, settings.model.head))
+        if settings.detection.calibrate_confidence:
+            logits = chosen_on.logits
+            if calibration is not None:
+                logits = np.concatenate([logits, held_out.logits])
+                labels = np.concatenate([labels, held_out_labels])
+            detector = replace(detector, temperature=fit_temperature(logits, labels, settings.model.head))
+        return detector.with_answers(held_out.logits, held_out_labels)
 
     def recalibrate(
         self, detector: Detector, documents: Encoded, choosing: Encoded | None = None, statistics: Encoded | None = None
@@ -150,10 +150,10 @@ class DetectorFitter:
         held_out = self._run(documents, tuple(kinds))
         fresh = self._calibrated(score, basis, held_out, separate=True)
         temperature = detector.temperature
-        if settings.detection.calibrate_confidence and documents.labels is not None:
-            labels = document_labels(documents)
+        labels = None if documents.labels is None else document_labels(documents)
+        if settings.detection.calibrate_confidence and labels is not None:
             temperature = fit_temperature(held_out.logits, labels, settings.model.head, too_few=temperature)
-        return replace(fresh, temperature=temperature)
+        return replace(fresh, temperature=temperature).with_answers(held_out.logits, labels)
 
     # Learning from the training documents ---------------------------------------------------------------------------
 

@@ -32,8 +32,13 @@ class Columns(NamedTuple):
     label: str | None
 
 
-def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, require_labels: bool | None) -> Columns:
-    """Choose the columns that the settings name, or else those with a usual name, ignoring case."""
+def find_columns(
+    names: Sequence[str], *, source: str, settings: DataSettings, require_labels: bool | None, label_role: str = "label"
+) -> Columns:
+    """Choose the columns that the settings name, or else those with a usual name, ignoring case.
+
+    ``label_role`` is what the label column is called in errors, as in ``--time-column``.
+    """
 
     def find(
         role: str, wanted: str | None, usual: Sequence[str], *, required: bool, taken: Sequence[str | None] = ()
@@ -52,7 +57,7 @@ def find_columns(names: Sequence[str], *, source: str, settings: DataSettings, r
     text = find("text", settings.text_column, TEXT_COLUMNS, required=True)
     pair = find("pair", settings.text_pair_column, PAIR_COLUMNS, required=bool(settings.text_pair_column), taken=[text])
     needs_label = bool(settings.label_column) if require_labels is None else require_labels
-    label = find("label", settings.label_column, LABEL_COLUMNS, required=needs_label, taken=(text, pair))
+    label = find(label_role, settings.label_column, LABEL_COLUMNS, required=needs_label, taken=(text, pair))
     return Columns(str(text), pair, label)
 
 

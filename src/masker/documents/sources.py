@@ -31,7 +31,12 @@ def read_documents(
 
 
 def stream_rows(
-    source: str | Path, settings: DataSettings, *, require_labels: bool | None = False, every_value: bool = True
+    source: str | Path,
+    settings: DataSettings,
+    *,
+    require_labels: bool | None = False,
+    every_value: bool = True,
+    label_role: str = "label",
 ) -> Iterator[Row]:
     """Read rows one by one. Texts may be empty; ``limit`` and ``skip_invalid`` are up to the caller.
 
@@ -42,9 +47,10 @@ def stream_rows(
             damaged or unreachable source while reading.
         require_labels: Whether a missing label column is an error; ``None``: if the settings name it.
         every_value: Whether each value of ``where`` must occur; one file of many may lack some.
+        label_role: What the label column holds; ``time`` makes an error ask for ``--time-column``.
     """
     name, where = _display_name(source), settings.where or {}
-    find = partial(find_columns, source=name, settings=settings, require_labels=require_labels)
+    find = partial(find_columns, source=name, settings=settings, require_labels=require_labels, label_role=label_role)
 
     def choose(names: Sequence[str]) -> list[str]:
         wanted = [*find(names), *columns_to_filter(names, where, name)]
@@ -53,6 +59,13 @@ def stream_rows(
     records = _open_source(str(source), settings.encoding, choose)
     matching = matching_records(records, where, name, every_value=every_value) if where else records
     return records_to_rows(matching, find, name)
+
+
+def short_name(source: str) -> str:
+    """The name of a source, or of its documents, without folders and file endings: for headings."""
+    found = re.fullmatch(r"(.*?)(?:\.(?:csv|tsv|jsonl|ndjson|json|txt|parquet))?(?:\.gz)?( \(.*\))?", source, re.DOTALL)
+    assert found is not None  # the pattern matches anything
+    return Path(found[1]).name + (found[2] or "")
 
 
 def _display_name(source: str | Path) -> str:

@@ -108,8 +108,9 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
     elif method.keywords:
         regression = settings.model.head == "regression"
         context = DROPPED_SHARE if settings.masking.context == "drop" else 1.0
-        cost += VIEW_MS * (settings.loss.lambda_mkr > 0)
-        cost += VIEW_MS * context * (settings.loss.lambda_mer > 0 and not regression)
+        view = VIEW_MS * settings.masking.view_share
+        cost += view * (settings.loss.lambda_mkr > 0)
+        cost += view * context * (settings.loss.lambda_mer > 0 and not regression)
     per_epoch = documents * cost * _scale([data], settings) / 1000 + CHECKPOINT_S
     if settings.epochs is not None:
         return OPEN_S + settings.epochs * per_epoch

@@ -35,7 +35,7 @@ DEMO_SETTINGS: dict[str, dict[str, Any]] = {
 }
 #: What a demonstration leaves in its folder.
 _MODELS = ("support", "vanilla", "masker")
-_OWN = {*_MODELS, *(f"{name}.partial" for name in _MODELS), "results.json"}
+_OWN = {*_MODELS, *(f"{name}.partial" for name in _MODELS), "results.json", "report"}
 
 SENTENCES = (
     "The doctor prescribed an antibiotic for the infection, but the pain and the other symptoms came back.",

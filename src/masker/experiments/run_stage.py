@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from masker.analysis.paper_figures import Subject, attended_words, class_keyword_rates, embed_in_plane
 from masker.audit import open_audited_model
 from masker.config import Settings, stored_settings
 from masker.documents import Documents
-from masker.experiments import analyses
 from masker.experiments.cost import has_encoder
 from masker.experiments.data_selection import read_selections
 from masker.experiments.origins import same_code
@@ -162,7 +162,7 @@ def _analysis(analyse: Callable[..., Result]) -> Callable[[_Task], Result]:
     def work(task: _Task) -> Result:
         sets = {**task.read("tests"), **task.read("ood")}
         model = Model.open(task.parents[0] / MODEL, device=task.device)
-        subject = analyses.Subject(model, read_selections([task.inputs["train"]]), sets)
+        subject = Subject(model, read_selections([task.inputs["train"]]), sets)
         return {**analyse(subject, **task.inputs["options"]), **_described(sets)}
 
     return work
@@ -188,8 +188,8 @@ _WORK: dict[str, Callable[[_Task], Result]] = {
     "train": _train,
     "keywords": _keywords,
     "evaluate": _evaluate,
-    "heatmap": _analysis(analyses.class_keyword_rates),
-    "tsne": _analysis(analyses.embed_in_plane),
-    "attention": _analysis(analyses.attended_words),
+    "heatmap": _analysis(class_keyword_rates),
+    "tsne": _analysis(embed_in_plane),
+    "attention": _analysis(attended_words),
     "reliance": _reliance,
 }

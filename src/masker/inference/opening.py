@@ -56,7 +56,8 @@ def open_network(
 
 
 def _open_torch(folder: Path, tensors: Tensors, backend: str, device: str) -> Network:
-    require(f"backend {backend} (unlike onnx and onnx-int8, see 'masker export')", "torch", "transformers")
+    way_round = "export the model elsewhere ('masker export') and use --backend onnx or onnx-int8"
+    require(f"backend {backend}", "torch", "transformers", instead=way_round)
     from masker.inference.torch_backend import TorchBackend
     from masker.modeling.backbone import load_classifier, load_tokenizer
 

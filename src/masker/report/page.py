@@ -35,7 +35,7 @@ ORDER = (
     "reliance",
 )  # fmt: skip
 #: Recipes without a counterpart in the paper, shown on a page of their own.
-ELSEWHERE = ("quality", "quality-short", "open-intent", "defaults")
+ELSEWHERE = ("quality", "quality-short", "open-intent", "false-alarms", "defaults")
 #: The largest summary that may be committed.
 MAX_BYTES = 100_000
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from masker.experiments.summary import CELL_KEYS
 from masker.files import write_text
 from masker.report.analysis_tables import analysis_lines
-from masker.report.figures import draw_figure
 from masker.report.markdown import markdown_table
+from masker.report.recipe_figures import draw_figure
 from masker.report.verdict import verdict
 
 if TYPE_CHECKING:

@@ -7,17 +7,15 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 
-from masker import __version__
 from masker.documents.texts import Text
 from masker.errors import MaskerError
 from masker.model import Model
-from masker.service.api_page import add_api_page
-from masker.service.batch_queue import BatchQueue
-from masker.service.classification import (
+from masker.service.answering import (
     Classified,
     EvidenceFinder,
     MonitorMaker,
@@ -25,6 +23,8 @@ from masker.service.classification import (
     ServedModel,
     top_classes,
 )
+from masker.service.api_page import add_api_page
+from masker.service.batch_queue import BatchQueue
 from masker.service.failures import ServiceError, add_error_handlers, invalid, too_large
 from masker.service.front_door import FrontDoor
 from masker.service.page_routes import add_page, requested_evidence
@@ -185,7 +185,7 @@ class Service:
             "provenance": model.provenance,
             "evidence": self.evidence is not None,
             "limits": self.options.limits(),
-            "masker": __version__,
+            "masker": version("masker"),
         }
 
 
@@ -228,7 +228,7 @@ def create_app(
 
     app = FastAPI(
         title="masker",
-        version=__version__,
+        version=version("masker"),
         summary="Classifies texts, and says when a text belongs to none of the classes.",
         lifespan=lifespan,
         docs_url=None,

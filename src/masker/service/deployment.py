@@ -78,7 +78,7 @@ def application(arguments: dict[str, Any]) -> Any:
     return replicated(build, ReplicaOptions(int(arguments.get("replicas", 1)), setup, cores))
 
 
-def run_on_ray(served: ServedFolder, listening: Listening, ray: RayOptions) -> None:
+def serve_on_ray(served: ServedFolder, listening: Listening, ray: RayOptions) -> None:
     """Serve with replicas until SIGTERM or SIGINT.
 
     Raises:

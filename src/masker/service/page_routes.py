@@ -14,8 +14,8 @@ from masker.documents.texts import Text
 from masker.evidence import TrainingExamples, find_evidence, open_examples
 from masker.model import Model
 from masker.service.failures import ServiceError
+from masker.service.held_out_scores import held_out_scores
 from masker.service.routes import CLASSIFY, json_response
-from masker.service.score_histogram import score_histogram
 
 if TYPE_CHECKING:
     from masker.service.application import Service
@@ -81,7 +81,7 @@ def add_page(app: FastAPI, service: Service) -> None:
     @app.get("/v1/calibration", include_in_schema=False)
     async def calibration() -> Response:
         detector = service.served.model.detector
-        return json_response(None if detector is None else score_histogram(detector).as_dict())
+        return json_response(None if detector is None else held_out_scores(detector).as_dict())
 
     @app.get("/v1/traffic", include_in_schema=False)
     async def traffic() -> Response:

@@ -14,7 +14,15 @@ from starlette.routing import Route
 
 from masker.service.failures import ServiceError, explain, invalid, too_large, unavailable
 from masker.service.front_door import NOTES, KnownPaths
-from masker.service.schemas import EXAMPLE, ClassifyRequest, ClassifyResponse, ErrorBody, ModelDescription, Status
+from masker.service.schemas import (
+    ClassifyRequest,
+    ClassifyResponse,
+    ErrorBody,
+    ModelDescription,
+    Status,
+    request_example,
+    request_schema,
+)
 from masker.service.service_options import ServiceOptions
 
 if sys.version_info >= (3, 11):
@@ -65,7 +73,9 @@ def add_routes(app: FastAPI, service: Service) -> KnownPaths:
 
 def _private_routes(service: Service) -> APIRouter:
     router = APIRouter(responses=_errors(401, 403) if service.options.token else {})
-    body = {"schema": ClassifyRequest.model_json_schema(), "example": EXAMPLE}
+    pairs = service.served.model.pairs
+    schema = request_schema(service.options, pairs=pairs, evidence=service.evidence is not None)
+    body = {"schema": schema, "example": request_example(pairs=pairs)}
 
     @router.post(
         CLASSIFY,

@@ -2,44 +2,95 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from masker.documents.texts import Text
+from masker.service.service_options import ServiceOptions
 
 Label = str | bool | int | float
 
-#: Shown and sent by the page of the API. A model of pairs refuses it, and says why.
-EXAMPLE: dict[str, Any] = {"texts": ["where is my parcel", "please send the invoice again"], "top_k": 2}
+#: Classes that a request may ask for.
+MOST_CLASSES = 1000
+
+
+def _whole(value: Any) -> Any:
+    """2.0 is an integer in JSON."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class ClassifyRequest(BaseModel):
-    """Texts to classify: either ``text`` (with ``text_pair`` for a model of pairs) or ``texts``."""
+    """Texts to classify: either ``text`` (with ``text_pair`` for a model of pairs) or ``texts``.
+
+    :func:`request_schema` describes it to callers.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    text: str | None = Field(None, description="One text.")
-    text_pair: str | None = Field(None, description="Its second text, if the model was trained on pairs.")
-    texts: list[str | tuple[str, str]] | None = Field(None, description="Many texts, or many [text, text_pair] pairs.")
-    top_k: int = Field(0, ge=0, le=1000, description="Add the most probable classes, at most this many.")
-    evidence: bool = Field(False, description="Add the words that carry each answer.")
+    text: str = ""
+    text_pair: str = ""
+    texts: list[str | tuple[str, str]] = []
+    top_k: Annotated[int, Field(ge=0, le=MOST_CLASSES), BeforeValidator(_whole)] = 0
+    evidence: bool = False
 
     @model_validator(mode="after")
     def _one_of_text_and_texts(self) -> ClassifyRequest:
-        if (self.text is None) == (self.texts is None):
-            given = "both" if self.text is not None else "neither"
-            raise ValueError(f"give either 'text' or 'texts'; got {given}")
-        if self.text_pair is not None and self.text is None:
+        given = self.model_fields_set
+        if ("text" in given) == ("texts" in given):
+            raise ValueError(f"give either 'text' or 'texts'; got {'both' if 'text' in given else 'neither'}")
+        if "text_pair" in given and "texts" in given:
             raise ValueError("'text_pair' belongs to 'text'; put pairs into 'texts' as [text, text_pair]")
         return self
 
     def inputs(self) -> list[Text]:
         """The texts as :meth:`masker.Model.predict` takes them."""
-        if self.texts is not None:
+        if "texts" in self.model_fields_set:
             return list(self.texts)
-        assert self.text is not None
-        return [self.text if self.text_pair is None else (self.text, self.text_pair)]
+        return [(self.text, self.text_pair) if "text_pair" in self.model_fields_set else self.text]
+
+
+def request_schema(options: ServiceOptions, *, pairs: bool, evidence: bool) -> dict[str, Any]:
+    """What this service accepts, as JSON schema: its limits, and the kind of texts that its model takes."""
+    text = {"type": "string", "maxLength": options.max_characters}
+    pair = {"type": "array", "prefixItems": [text, text], "minItems": 2, "maxItems": 2}
+    properties: dict[str, Any] = {
+        "text": {**text, "description": "One text."},
+        "texts": {
+            "type": "array",
+            "items": pair if pairs else text,
+            "maxItems": options.max_texts,
+            "description": "Many [text, text_pair] pairs." if pairs else "Many texts.",
+        },
+        "top_k": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": MOST_CLASSES,
+            "default": 0,
+            "description": "Add the most probable classes, at most this many.",
+        },
+        "evidence": {
+            "description": "Add the words that carry each answer.",
+            "default": False,
+            **({"type": "boolean"} if evidence else {"const": False}),
+        },
+    }
+    if pairs:
+        properties["text_pair"] = {**text, "description": "The second text of the pair."}
+    one = ["text", "text_pair"] if pairs else ["text"]
+    return {
+        "title": "ClassifyRequest",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "oneOf": [{"required": ["texts"]}, {"required": one}],
+    }
+
+
+def request_example(*, pairs: bool) -> dict[str, Any]:
+    """A request that works; the page of the API offers it."""
+    texts = [["a man is eating", "somebody eats"]] if pairs else ["where is my parcel", "please send the invoice again"]
+    return {"texts": texts, "top_k": 2}
 
 
 class ClassProbability(BaseModel):

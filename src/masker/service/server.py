@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import logging.config
+import logging
 import os
 import signal
 import socket
@@ -36,8 +36,8 @@ _log = logging.getLogger("masker")
 AppBuilder = Callable[[], FastAPI]
 #: Seconds to finish what was accepted, beyond what a request may take.
 _GRACE = 5
-#: Seconds that a worker may leave the supervisor without an answer; importing libraries on a busy machine takes long.
-_PATIENCE = 60
+#: Seconds that a worker may leave its supervisor without an answer before it counts as hung.
+_PATIENCE = 30.0
 #: Seconds before another worker is started in place of one that could not open the model.
 _RETRY = 5.0
 #: Seconds between a worker's looks for its supervisor.
@@ -113,7 +113,6 @@ def run_server(build: AppBuilder, options: ServiceOptions, listening: Listening)
     with bind(listening.host, listening.port) as taken:
         host = f"[{listening.host}]" if ":" in listening.host else listening.host
         url = f"http://{host}:{taken.getsockname()[1]}"
-        logging.config.dictConfig(log_settings(listening.log_level))
         if listening.workers == 1:
             _run_here(build, options, listening, taken, url)
         else:
@@ -155,7 +154,6 @@ def _config(app: Any, options: ServiceOptions, listening: Listening) -> uvicorn.
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=int(options.request_timeout) + _GRACE,
-        timeout_worker_healthcheck=_PATIENCE,
     )
 
 
@@ -228,6 +226,27 @@ def _stop_without(supervisor: int, service: Any) -> None:
     service.looking = asyncio.get_running_loop().create_task(look())
 
 
+class Worker(Process):
+    """A worker as its supervisor sees it. Looking at one that starts never waits: importing libraries takes seconds."""
+
+    ready = False
+    _asked_at: float | None = None
+
+    def look(self) -> bool:
+        """Ask how it is, or take the answer; returns whether it is alive and has answered lately."""
+        if not self.process.is_alive():
+            return False
+        try:
+            if self._asked_at is None:
+                self.parent_conn.send(b"ping")
+                self._asked_at = monotonic()
+            elif self.parent_conn.poll(0):
+                self.ready, self._asked_at = self.parent_conn.recv(), None
+        except OSError:
+            return False
+        return not self.ready or self._asked_at is None or monotonic() - self._asked_at < _PATIENCE
+
+
 class Supervisor(Multiprocess):
     """uvicorn's supervisor of workers, with two differences.
 
@@ -235,36 +254,52 @@ class Supervisor(Multiprocess):
     that cannot open the model does not stop the others, which still serve the one before.
     """
 
+    processes: list[Worker]  # type: ignore[assignment]
+
     def __init__(self, config: uvicorn.Config, taken: socket.socket, url: str) -> None:
         super().__init__(config, [taken])
         self.failed = False
         self._url, self._announced = url, False
         self._retry_at = 0.0
 
+    def init_processes(self) -> None:
+        for _ in range(self.processes_num):
+            self.processes.append(self._started())
+
+    def _started(self) -> Worker:
+        worker = Worker(self.config, self.sockets)
+        worker.start()
+        return worker
+
+    def handle_ttin(self) -> None:
+        self.processes_num += 1
+        self.processes.append(self._started())
+
     def handle_hup(self) -> None:
-        for process in self.processes:
-            if process.process.is_alive() and process.is_ready() and process.pid is not None:
-                os.kill(process.pid, signal.SIGHUP)
+        for worker in self.processes:
+            # One that starts will open the new model anyway.
+            if worker.ready and worker.process.is_alive() and worker.pid is not None:
+                os.kill(worker.pid, signal.SIGHUP)
 
     def keep_subprocess_alive(self) -> None:
-        if self._announced:
-            self._replace_dead()
-        super().keep_subprocess_alive()
-        if self.should_exit.is_set() and not self._announced:
-            self.failed = any(process.exitcode == STARTUP_FAILURE for process in self.processes)
-        elif not self._announced and all(process.is_ready() for process in self.processes):
+        for place, worker in enumerate(self.processes):
+            if not worker.look() and not self.should_exit.is_set():
+                self._replace(place, worker)
+        if not self._announced and all(worker.ready for worker in self.processes):
             self._announced = True
-            fields = {"url": self._url, "workers": len(self.processes)}
-            _log.info("serving", extra={"fields": fields})
+            _log.info("serving", extra={"fields": {"url": self._url, "workers": len(self.processes)}})
 
-    def _replace_dead(self) -> None:
-        for place, process in enumerate(self.processes):
-            if process.process.is_alive() or monotonic() < self._retry_at:
-                continue
-            process.join()
-            if process.exitcode == STARTUP_FAILURE:
-                self._retry_at = monotonic() + _RETRY
-            _log.error("worker died", extra={"fields": {"pid": process.pid, "exit_code": process.exitcode}})
-            mark_process_dead(process.pid)  # type: ignore[no-untyped-call]
-            self.processes[place] = Process(self.config, self.sockets)
-            self.processes[place].start()
+    def _replace(self, place: int, worker: Worker) -> None:
+        if monotonic() < self._retry_at:
+            return
+        worker.kill()  # if it hangs
+        worker.join()
+        if worker.exitcode == STARTUP_FAILURE and not self._announced:
+            self.failed = True
+            self.should_exit.set()
+            return
+        if worker.exitcode == STARTUP_FAILURE:
+            self._retry_at = monotonic() + _RETRY
+        _log.error("worker died", extra={"fields": {"pid": worker.pid, "exit_code": worker.exitcode}})
+        mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+        self.processes[place] = self._started()

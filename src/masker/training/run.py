@@ -50,6 +50,7 @@ from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
 from masker.training.keyword_stage import choose_keywords, load_attention_model
+from masker.training.loss_curve import Curve, read_loss_curves
 from masker.training.pooling_choice import choose_pooling
 from masker.training.probe import LinearMap, choose_strength, fit_probe
 from masker.training.schedule import Schedule, final_schedule, keyword_schedule
@@ -317,6 +318,10 @@ class TrainingRun:
             )
         strength: float = whole._features["strength"]
         return strength
+
+    def loss_curves(self) -> dict[str, Curve]:
+        """The losses of all stages that are finished."""
+        return distributed.first_only(lambda: read_loss_curves(self.work))
 
     # Stages on the way ----------------------------------------------------------------------------------------------
 

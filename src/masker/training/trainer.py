@@ -25,6 +25,7 @@ from masker.modeling.tensors import write_tensors
 from masker.training import resume
 from masker.training.arguments import training_arguments
 from masker.training.averaging import WeightAverage
+from masker.training.loss_curve import LossCurve
 from masker.training.progress_callback import ProgressCallback
 from masker.training.sampler import LengthGroupedBatches
 
@@ -107,6 +108,8 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         switched_on = {"L_CE": True, "L_MKR": views and views.keyword_view, "L_MER": views and views.context_view}
         self._terms = {name: 0.0 for name, on in switched_on.items() if on}
         self._term_count = 0
+        self.losses = LossCurve(list(self._terms))
+        self.add_callback(self.losses)
 
     def get_train_dataloader(self) -> Any:
         """This process's share of the batches, with their masked views."""
@@ -265,9 +268,12 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         return terms
 
     def _remember(self, terms: dict[str, torch.Tensor]) -> None:
-        for name, values in terms.items():
-            self._terms[name] += values.detach().sum().item()
-        self._term_count += len(terms["L_CE"])
+        sums = {name: values.detach().sum().item() for name, values in terms.items()}
+        documents = len(terms["L_CE"])
+        for name, value in sums.items():
+            self._terms[name] += value
+        self._term_count += documents
+        self.losses.add(sums, documents)
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Add the mean of each loss term over all processes since the last log entry."""
@@ -289,12 +295,14 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
         if self.args.should_save:
             resume.save_optimizer(Path(output_dir), self.optimizer, self.lr_scheduler)
+            self.losses.save(Path(output_dir))
             if self.average is not None:
                 self.average.save(Path(output_dir))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:
             resume.load_optimizer(Path(checkpoint), self.optimizer, self.lr_scheduler)
+            self.losses.load(Path(checkpoint))
             if self.average is not None:
                 self.average.load(Path(checkpoint))
 

@@ -20,12 +20,14 @@ from safetensors.torch import load_file
 
 from masker import distributed
 from masker.config import Settings
+from masker.files import write_json
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.modeling.network import MaskerNetwork, encoder_stack
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.training.fast_dropout import fast_dropout_in
+from masker.training.loss_curve import CURVE_FILE, Curve
 from masker.training.resume import checkpoint_step, last_complete_checkpoint
 from masker.training.schedule import Schedule, frozen_layers
 from masker.training.trainer import MaskerTrainer
@@ -96,7 +98,7 @@ def train_stage(
         with fast_dropout_in(network.classifier):
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
         distributed.barrier()  # some may still be reading the best checkpoint
-        distributed.first_only(lambda: _close_stage(folder, network))
+        distributed.first_only(lambda: _close_stage(folder, network, trainer.losses.means()))
     network.eval()
     if not len(data.validation):
         return network, {}
@@ -136,7 +138,8 @@ def _open_stage(folder: Path) -> str | None:
     return None if checkpoint is None else checkpoint.name
 
 
-def _close_stage(folder: Path, network: MaskerNetwork) -> None:
+def _close_stage(folder: Path, network: MaskerNetwork, losses: Curve) -> None:
+    write_json(folder / CURVE_FILE, losses)
     write_tensors(network.state_dict(), folder / _RESULT)
     for leftover in folder.glob("checkpoint-*"):
         shutil.rmtree(leftover)

@@ -1,0 +1,68 @@
+"""The share of foreign texts: by hand, and how often its interval covers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from masker.monitoring.foreign_share import foreign_share
+from masker.monitoring.online_p_values import Exceedance, ScoreMemory
+from masker.monitoring.window_test import LEVELS
+
+
+def test_by_hand():
+    """40 of 100 texts lie above a score that 20 % of the known texts exceed: (0.4 − 0.2)/0.8 = 1/4."""
+    scores = np.array([1.0] * 40 + [0.0] * 60)
+    share = foreign_share(scores, [Exceedance(0.5, 2000, 8000)])
+    assert share.value == pytest.approx(0.25)
+    assert 0.05 < share.low < share.value < share.high < 0.45
+    assert share.texts == 100
+
+
+def test_the_estimate_is_that_of_the_level_of_one_in_five():
+    """30 of 100 texts above a score that 2 % exceed, 40 above one that 20 % exceed. The first is the firmer bound."""
+    scores = np.array([2.0] * 30 + [1.0] * 10 + [0.0] * 60)
+    far, near = Exceedance(1.5, 200, 9800), Exceedance(0.5, 2000, 8000)
+    both = foreign_share(scores, [far, near])
+    assert both.value == pytest.approx(0.25) and both.high == foreign_share(scores, [near]).high
+    assert both.low > foreign_share(scores, [near]).low
+    assert foreign_share(scores, [near, far]) == both
+
+
+def test_little_knowledge_makes_the_interval_wide():
+    scores = np.array([1.0] * 40 + [0.0] * 60)
+    sure, unsure = (foreign_share(scores, [Exceedance(0.5, n, 4 * n)]) for n in (1000, 3))
+    assert unsure.low < sure.low and unsure.high > sure.high and unsure.value == pytest.approx(sure.value)
+
+
+def test_all_or_none():
+    reference = [Exceedance(0.5, 20, 80)]
+    assert foreign_share(np.ones(50), reference).high == 1.0
+    none = foreign_share(np.zeros(50), reference)
+    assert (none.value, none.low) == (0.0, 0.0)
+    assert foreign_share(np.empty(0), reference) is None and foreign_share(np.ones(3), []) is None
+
+
+@pytest.mark.parametrize("foreign", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("strangeness", [3, 8])
+def test_the_interval_covers(foreign, strangeness):
+    """In at least 95 of 100 streams, also where not every foreign text is plain to see."""
+    covered, values = 0, []
+    for seed in range(100):
+        draw = np.random.default_rng(seed)
+        memory = ScoreMemory(1000, (seed,))
+        memory.remember(draw.standard_normal(150))
+        scores = draw.standard_normal(300) + strangeness * (draw.random(300) < foreign)
+        share = foreign_share(scores, memory.exceedances(LEVELS))
+        assert share.low <= share.value <= share.high
+        covered += share.low <= foreign <= share.high
+        values.append(share.value)
+    assert covered >= 95
+    assert abs(np.median(values) - foreign) < 0.02
+
+
+def test_texts_that_look_known_are_not_counted():
+    draw = np.random.default_rng(0)
+    memory = ScoreMemory(1000, (0,))
+    memory.remember(draw.standard_normal(500))
+    assert foreign_share(draw.standard_normal(400), memory.exceedances(LEVELS)).low == 0.0

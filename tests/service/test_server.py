@@ -1,0 +1,97 @@
+"""Real processes: reload by SIGHUP, graceful shutdown, workers that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+
+import httpx
+import pytest
+
+from masker import Client
+from masker.errors import ConfigError
+from masker.service.server import Listening, bind, is_loopback
+from masker.service.service_options import ServiceOptions
+from tests.service.running import load, running
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False),
+     ("10.0.0.1", False), ("example.org", False)],
+)  # fmt: skip
+def test_what_is_reached_from_this_machine_only(host, loopback):
+    assert is_loopback(host) == loopback
+    if loopback:
+        Listening(host).check(ServiceOptions())
+    else:
+        with pytest.raises(ConfigError, match=f"anybody who reaches {host} could use the service; add --token-file"):
+            Listening(host).check(ServiceOptions())
+        Listening(host).check(ServiceOptions(token="secret"))
+        Listening(host, allow_anonymous=True).check(ServiceOptions())
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1, port {port} .*; choose another --port"):
+            bind("127.0.0.1", port)
+
+
+def test_one_process_reloads_on_hangup_and_finishes_what_it_accepted(folder):
+    with running(str(folder)) as service:
+        manifest = (folder / "masker.json").read_text()
+        (folder / "masker.json").write_text("{")
+        service.signal(signal.SIGHUP)
+        assert "is damaged" in service.event("reload failed; the model before stays")["error"]
+        with Client(service.url) as client:
+            assert len(client.predict(["a"])) == 1
+            (folder / "masker.json").write_text(manifest.replace('"space"', '"cosmos"'))
+            service.signal(signal.SIGHUP)
+            service.event("model reloaded")
+            assert "cosmos" in client.model()["classes"]
+        with load(service.url, retries=0) as answers:
+            while len(answers) < 8:
+                time.sleep(0.01)
+            assert service.stop() == 0
+    # Requests that came after the port was closed are refused, all others are answered; none is cut off.
+    assert answers.count(3) >= 8
+    assert all(answer == 3 or "ConnectError" in str(answer) for answer in answers), answers
+
+
+def workers_of(pid: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{pid}/children") as children:
+        found = [int(child) for child in children.read().split()]
+    return [child for child in found if "spawn_main" in open(f"/proc/{child}/cmdline").read()]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
+def test_a_killed_worker_comes_back_and_no_answer_is_lost(folder):
+    with running(str(folder), "--workers", "2") as service:
+        first = workers_of(service.process.pid)
+        assert len(first) == 2
+        with load(service.url, retries=8) as answers:
+            while len(answers) < 20:
+                time.sleep(0.01)
+            os.kill(first[0], signal.SIGKILL)
+            assert service.event("worker died")["exit_code"] == -signal.SIGKILL
+            while len(workers_of(service.process.pid)) < 2:
+                time.sleep(0.1)
+            seen = len(answers)
+            while len(answers) < seen + 20:
+                time.sleep(0.01)
+        assert set(answers) == {3}
+        # A folder that cannot be opened stops neither the workers nor their supervisor.
+        manifest = (folder / "masker.json").read_text()
+        (folder / "masker.json").write_text("{")
+        os.kill(first[1], signal.SIGKILL)
+        service.event("cannot start")
+        (folder / "masker.json").write_text(manifest)
+        metrics = httpx.get(f"{service.url}/metrics", timeout=60).text
+        assert float(json.loads(metrics.split("masker_batch_texts_sum ")[1].split()[0])) >= 3 * len(answers)
+        assert service.stop() == 0
