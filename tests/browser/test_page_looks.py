@@ -29,6 +29,8 @@ def fits(page) -> bool:
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (360, "light")])
 def test_nothing_grave_for_a_screen_reader(service, new_page, width, scheme):
     page = new_page(service, width=width, scheme=scheme)
+    ask(page, "soup and bread " * 200)  # more than its box shows
+    assert findings(page) == []
     ask(page, FOREIGN)
     ask(page, FOOD)
     drop(page, "messages.csv", ROWS)
@@ -83,7 +85,7 @@ def test_every_stop_of_the_tab_key_can_be_seen(service, new_page):
     expect(page.locator("#verdict")).not_to_be_empty()
     page.get_by_label("Text", exact=True).focus()
     stops = []
-    for _ in range(12):
+    for _ in range(14):
         page.keyboard.press("Tab")
         stop = page.evaluate(
             """() => {

@@ -224,7 +224,7 @@ def test_training_texts_are_shown_if_the_model_keeps_some(model, new_page, tmp_p
         page = new_page(url)
         ask(page, FOOD)
         expect(page.locator("#examples li").first).to_contain_text(FOOD)
-        expect(page.locator("#examples li").first).to_contain_text("food, similarity 1")
+        expect(page.locator("#examples li").first).to_contain_text("food, similarity 1.00")
         assert page.locator("#examples li").count() == 2
 
 

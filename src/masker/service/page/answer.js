@@ -1,6 +1,6 @@
 // The answer for one text: verdict, place of its score, words, classes.
 
-import { byId, figure, make, percent, plural } from "./dom.js";
+import { byId, cosine, figure, make, percent, plural } from "./dom.js";
 import { histogramOf } from "./histogram.js";
 import { wordsOf } from "./words.js";
 
@@ -68,7 +68,7 @@ function examplesOf({ evidence }) {
     make("ul", { class: "examples" }, ...evidence.examples.map(({ text, pair, label, similarity }) =>
       make("li", {},
         make("span", {}, [text, pair].filter((part) => part !== null).join(" ⏐ ").slice(0, 300)),
-        make("small", {}, `${label}, similarity ${figure(Number(similarity.toFixed(2)))}`)))),
+        make("small", {}, `${label}, similarity ${cosine(similarity)}`)))),
   ];
 }
 
@@ -86,7 +86,7 @@ function classesOf(answer) {
     return make("tr", {},
       make("th", { scope: "row" }, String(label)),
       make("td", { class: "share" }, share === undefined ? "–" : bar, share === undefined ? "" : percent(share)),
-      byMeans && make("td", { class: "number" }, byMeans.has(label) ? figure(Number(byMeans.get(label).toFixed(2))) : "–"));
+      byMeans && make("td", { class: "number" }, byMeans.has(label) ? cosine(byMeans.get(label)) : "–"));
   });
   const note = byMeans
     ? "Similarity: the cosine between the text and the mean of the class's training texts, seen from the mean of all."

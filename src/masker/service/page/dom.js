@@ -33,6 +33,9 @@ export function figure(value) {
   return (Math.abs(rounded) >= 1e6 ? rounded.toExponential(1) : String(rounded)).replace("-", "−");
 }
 
+/** Two decimals, for values between −1 and 1. */
+export const cosine = (value) => value.toFixed(2).replace("-", "−");
+
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 export function download(name, content) {

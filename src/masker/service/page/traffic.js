@@ -34,7 +34,7 @@ async function update() {
       ...pair("Rejected", rejected),
       ...pair("Drift", driftLine(drift))),
     drift.sentence ? make("p", { class: "hint" }, drift.sentence) : null,
-    shares.length > 1 ? line() : make("p", { class: "hint" }, "Since the service started."),
+    shares.length > 1 ? line() : null,
   ].filter(Boolean));
   byId("traffic").hidden = false;
 }

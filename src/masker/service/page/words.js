@@ -17,7 +17,7 @@ export function inShort({ label, confidence, is_ood: isOod }) {
 export function wordsOf({ text, pair }, answer) {
   const { evidence } = answer;
   const texts = [text, ...(pair === null ? [] : [pair])].map((one) => Array.from(one));
-  const shown = make("div", { class: "text" });
+  const shown = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": "The text" });
   const line = make("p", { class: "hint" });
   const views = [{ name: "As written", answer, show: () => asWritten(texts, evidence, answer) }];
   const { keywords } = evidence;
