@@ -110,7 +110,8 @@ def other() -> dict[str, Any]:
     """Changes that nothing is promised about."""
     base = Truth(200, CHANGE + AFTER, CHANGE, strangeness=STRANGENESS[0])
     cases = [
-        replace(base, kind="classes"),
+        replace(base, kind="classes", share=0.3),
+        replace(base, kind="classes", share=0.7),
         replace(base, kind="duplicates", share=0.02),
         replace(base, kind="duplicates", share=0.1),
         replace(base, kind="gradual", share=0.2),

@@ -6,9 +6,11 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from benchmarks.drift_streams import OFFSETS, SHARES
 from masker.files import write_text
 from masker.metrics import binomial_interval
 
+STRANGEST = float(SHARES[OFFSETS.argmax()])
 _BEGIN, _END = "<!-- table {name} -->", "<!-- end of table -->"
 
 
@@ -121,7 +123,7 @@ def other_table(results: dict[str, Any]) -> str:
     for row in results["other"]["rows"]:
         share = _percent(row["share"])
         what = {
-            "classes": "the shares of the classes are turned round, and nothing else",
+            "classes": f"the strangest class grows from {_percent(STRANGEST)} to {share} of the traffic, nothing else",
             "duplicates": f"{share} of the traffic is one known text, repeated",
             "gradual": f"foreign texts grow evenly from 0 to {share} over {row['texts'] - row['at']:,} texts",
         }[row["kind"]]

@@ -80,8 +80,11 @@ def _gradual(truth: Truth, scores: Floats, labels: Places, draw: np.random.Gener
 
 
 def _classes(truth: Truth, scores: Floats, labels: Places, draw: np.random.Generator) -> None:
-    """Small classes become large ones; within a class nothing changes."""
-    scores[truth.at :], labels[truth.at :] = known(truth.texts - truth.at, draw, SHARES[::-1])
+    """The class that looks strangest grows to ``share``; within a class nothing changes."""
+    strangest = int(OFFSETS.argmax())
+    shares = SHARES * (1.0 - truth.share) / (1.0 - SHARES[strangest])
+    shares[strangest] = truth.share
+    scores[truth.at :], labels[truth.at :] = known(truth.texts - truth.at, draw, shares)
 
 
 def _duplicates(truth: Truth, scores: Floats, labels: Places, draw: np.random.Generator) -> None:

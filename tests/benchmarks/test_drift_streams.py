@@ -19,9 +19,9 @@ def test_a_share_is_foreign_from_the_change_on():
 def test_other_changes():
     gradual = make_stream(Truth(10, 8000, 4000, 0.4, 50.0, kind="gradual"), 0).scores > 25
     assert not gradual[:4000].any() and gradual[4000:5000].mean() < 0.1 < 0.3 < gradual[7000:].mean()
-    classes = make_stream(Truth(10, 8000, 4000, kind="classes"), 0)
-    assert abs((classes.labels[:4000] == 0).mean() - SHARES[0]) < 0.05
-    assert abs((classes.labels[4000:] == 0).mean() - SHARES[-1]) < 0.05
+    classes = make_stream(Truth(10, 8000, 4000, 0.7, kind="classes"), 0)
+    assert abs((classes.labels[:4000] == 3).mean() - SHARES[3]) < 0.05
+    assert abs((classes.labels[4000:] == 3).mean() - 0.7) < 0.05
     duplicates = make_stream(Truth(10, 8000, 4000, 0.2, kind="duplicates"), 0).scores
     _, counts = np.unique(duplicates[4000:], return_counts=True)
     assert abs(counts.max() / 4000 - 0.2) < 0.03 and len(np.unique(duplicates[:4000])) == 4000
