@@ -14,8 +14,8 @@ from masker.cli import options as shared
 @click.argument("data")
 @click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
-@click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
 @click.option("--plan", is_flag=True, help="Print what would be decided, without training.")
+@click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
 @shared.score_option
 @shared.false_alarm_option
 @shared.confidence_option
