@@ -10,7 +10,7 @@ import click
 from masker.cli import options as shared
 
 
-@click.command(name="report", cls=shared.SectionedCommand, short_help="One page with figures: how good is this model?")
+@click.command(name="report", cls=shared.SectionedCommand, short_help="One page with figures: how good a model is.")
 @click.argument("model", metavar="MODEL|RUN")
 @click.option("--test", metavar="FILE", help="Labelled texts of the model's classes.")
 @click.option("--ood", multiple=True, metavar="FILE", help="Out-of-distribution texts; repeatable.")
@@ -39,8 +39,8 @@ def report_command(
 ) -> None:
     """Write one HTML page about the model in the folder MODEL, and its figures as SVG and PNG.
 
-    RUN is a folder with models in it, such as that of 'masker demo'. Without --test the page shows what the model knows
-    of its held-out documents. With --test and --ood it quotes texts of these files, unless --no-texts is given.
+    RUN is a folder with models in it, such as that of 'masker demo'. If no file is given, the page shows what the model
+    kept of its held-out documents; otherwise it quotes texts of the files, unless told not to (--no-texts).
 
     \b
     masker report model

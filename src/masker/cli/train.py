@@ -14,7 +14,6 @@ from masker.cli import options as shared
 @click.argument("data")
 @click.option("--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished run instead of resuming it.")
-@click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
 @click.option(
     "--keep-examples",
     type=click.IntRange(min=0),
@@ -23,6 +22,7 @@ from masker.cli import options as shared
     help="Keep N training texts in the folder, so that the page of 'masker serve' can show the nearest.",
 )
 @click.option("--plan", is_flag=True, help="Print what would be decided, without training.")
+@click.option("--no-report", is_flag=True, help="Leave out the report beside the model.")
 @shared.score_option
 @shared.false_alarm_option
 @shared.confidence_option
