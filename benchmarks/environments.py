@@ -1,6 +1,6 @@
-"""``python -m benchmarks.environments setfit|river``: a virtual environment of its own for a package to compare with.
+"""``python -m benchmarks.environments PACKAGE``: a virtual environment of its own for a package to compare with.
 
-SetFit and river are no dependencies of masker, so they share no packages with it: each is beside ``.venv``.
+SetFit, river and LitServe are no dependencies of masker, so they share no packages with it: each is beside ``.venv``.
 """
 
 from __future__ import annotations
@@ -65,10 +65,11 @@ class Environment:
 
 SETFIT = Environment("setfit")
 RIVER = Environment("river")
+LITSERVE = Environment("litserve")
 
 
 def main() -> None:
-    known = {one.package: one for one in (SETFIT, RIVER)}
+    known = {one.package: one for one in (SETFIT, RIVER, LITSERVE)}
     parser = argparse.ArgumentParser(prog="python -m benchmarks.environments")
     parser.add_argument("package", choices=list(known))
     chosen = known[parser.parse_args().package]

@@ -89,6 +89,16 @@ def test_a_large_request_holds_nobody_up():
     assert "small" in batches[1][1]
 
 
+def test_requests_that_fit_into_a_batch_are_answered_in_the_order_they_came():
+    """Three requests of 3 texts with room for 4 in a batch: the second one is finished before the third one begins."""
+
+    async def scenario(queue):
+        await asyncio.gather(*(queue.submit("m", [text_of(10, letter)] * 3) for letter in "abc"))
+
+    _, batches = run(scenario, max_batch_tokens=40)
+    assert ["".join(text[0] for text in texts) for _, texts in batches] == ["aaab", "bbcc", "c"]
+
+
 def test_texts_of_different_models_are_never_mixed():
     async def scenario(queue):
         return await asyncio.gather(queue.submit("old", ["a"]), queue.submit("new", ["b"]), queue.submit("new", ["c"]))

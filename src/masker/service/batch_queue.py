@@ -1,7 +1,7 @@
 """Requests wait here and are scored together.
 
-While one batch is scored in a thread, the next one gathers; only an idle queue waits a moment for company. A large
-request is spread over several batches, in turns with the requests behind it, so that it holds nobody up.
+While one batch is scored in a thread, the next one gathers; only an idle queue waits a moment for company. First come,
+first served; but a request that is larger than a batch takes turns with those behind it, so that it holds nobody up.
 """
 
 from __future__ import annotations
@@ -193,7 +193,8 @@ class BatchQueue(Generic[M, A]):
                 left -= job.tokens[job.taken]
                 job.taken += 1
             if job.taken < len(job.texts):
-                self._jobs.rotate(-1)
+                if sum(job.tokens[job.taken :]) > budget:
+                    self._jobs.rotate(-1)  # the others first; what fits into the next batch stays at the front
                 break
             self._jobs.popleft()
         if not places:
