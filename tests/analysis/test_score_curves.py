@@ -23,7 +23,7 @@ def judged(scores, threshold) -> Judgement:
 
 def test_all_documents_are_counted_and_the_threshold_is_inside():
     sets = {"known": np.linspace(0, 1, 200), "foreign": np.linspace(0.5, 2, 100)}
-    found = score_histogram(sets, rule(5.0))
+    found = score_histogram(sets, rule(5.0))  # far right, as few held-out documents have it
     assert sum(found.counts["known"]) == 200 and sum(found.counts["foreign"]) == 100
     assert found.edges == sorted(found.edges) and found.edges[0] < 0 and found.edges[-1] > 5.0
     assert found.threshold == 5.0 and not found.by_class
@@ -34,6 +34,14 @@ def test_a_few_extreme_scores_do_not_squeeze_the_others():
     found = score_histogram({"known": scores}, rule(0.5))
     assert found.edges[-1] < 2 and sum(found.counts["known"]) == 1000
     assert found.counts["known"][-1] >= 1, "it is counted at the end"
+
+
+def test_what_is_very_foreign_does_not_squeeze_what_is_known():
+    """Known from 0 to 1 and a threshold of 1: bins reach to 1 + 2 · 1, and the rest is in the last one."""
+    sets = {"known": np.linspace(0, 1, 201), "foreign": np.linspace(0, 100, 101)}
+    found = score_histogram(sets, rule(1.0))
+    assert found.edges[-1] == pytest.approx(3.0, abs=0.1) and sum(found.counts["foreign"]) == 101
+    assert found.counts["foreign"][-1] > 90 and sum(count > 0 for count in found.counts["known"]) > 10
 
 
 @pytest.mark.parametrize("threshold", [np.inf, -np.inf])

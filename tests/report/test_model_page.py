@@ -86,9 +86,9 @@ def test_key_figures():
     titles = [figure.title for figure in key_figures(report)]
     assert titles == [
         "right class",
-        "false alarms",
         "macro F1",
         "calibration error",
+        "false alarms",
         "AUROC, reviews",
         "rejected of reviews",
     ]

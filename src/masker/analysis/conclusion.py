@@ -142,8 +142,8 @@ def _foreign(evaluation: dict[str, Any], detection: Mapping[str, DetectionCurve]
         return ["Nothing here shows how much foreign text it notices: give examples with --ood FILE."]
     return [
         f"Of {figures['documents']} foreign texts of {name} it rejects {100 * figures['rejected']:.0f} %; its score "
-        f"tells them apart {_separation(figures['auroc'])} (AUROC {figures['auroc']['value']:.2f}, 95 % interval "
-        f"{figures['auroc']['low']:.2f} to {figures['auroc']['high']:.2f}).{_remedy(detection.get(name))}"
+        f"tells them apart {_separation(figures['auroc'])} (AUROC {figures['auroc']['value']:.3f}, 95 % interval "
+        f"{figures['auroc']['low']:.3f} to {figures['auroc']['high']:.3f}).{_remedy(detection.get(name))}"
         for name, figures in evaluation["ood"].items()
     ]
 

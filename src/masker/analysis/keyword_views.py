@@ -18,7 +18,7 @@ SCHEMES = ("attention", "frequency")
 #: Words of a list that are shown.
 LISTED = 15
 #: Most documents whose attention is read: enough for a ranking, and seconds of work.
-READ_DOCUMENTS = 1000
+READ_DOCUMENTS = 500
 
 
 def has_tokens(model: Model) -> bool:

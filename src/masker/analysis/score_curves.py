@@ -15,19 +15,22 @@ from masker.metrics import roc_curve
 HISTOGRAM_BINS = 40
 #: Quantiles of the scores between which the bins lie: a few extreme scores would squeeze all others into one bin.
 SHOWN = (0.005, 0.995)
+#: The bins reach beyond the known documents and the threshold by at most this many times their range: foreign documents
+#: can be very far away, and what matters happens near the threshold.
+REACH = 2.0
 CURVE_POINTS = 200
 
 
 def score_histogram(sets: Mapping[str, Floats], rule: Calibration) -> ScoreHistogram | None:
-    """Bins that all sets share, with the threshold within their range; ``None`` without a finite score."""
-    pooled = np.concatenate(list(sets.values()))
-    pooled = pooled[np.isfinite(pooled)]
-    if not len(pooled):
+    """Bins that all sets share, the first of which is the known one; ``None`` without a finite score."""
+    finite = [scores[np.isfinite(scores)] for scores in sets.values()]
+    ends = [np.quantile(scores, SHOWN) for scores in finite if len(scores)]
+    if not ends:
         return None
-    ends = np.array([np.quantile(scores[np.isfinite(scores)], SHOWN) for scores in sets.values() if len(scores)])
-    low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
-    if np.isfinite(rule.threshold):
-        low, high = min(low, rule.threshold), max(high, rule.threshold)
+    middle = [*ends[0], *([rule.threshold] if np.isfinite(rule.threshold) else [])]
+    reach = REACH * (max(middle) - min(middle))
+    low = max(min(middle) - reach, min(min(middle), *(pair[0] for pair in ends)))
+    high = min(max(middle) + reach, max(max(middle), *(pair[1] for pair in ends)))
     margin = 0.02 * (high - low) or 0.5
     edges = np.linspace(low - margin, high + margin, HISTOGRAM_BINS + 1)
     counts = {name: np.histogram(np.clip(scores, edges[0], edges[-1]), edges)[0] for name, scores in sets.items()}

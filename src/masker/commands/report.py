@@ -131,7 +131,9 @@ def report_on(model: Model, documents: ReportDocuments, options: ReportOptions |
     source = documents.train or documents.test
     targets = {**({} if documents.test is None else {"test": documents.test}), **documents.target}
     facts = _facts(model, options.name)
-    read = next(iter(documents.target.items()), None) or _first_of(test=documents.test, training=documents.train)
+    read = next(iter(documents.target.items()), None) or _first_of(
+        test=documents.test, training=documents.train if options.compare else None
+    )
     return Report(
         facts,
         conclude(facts, shown["evaluation"], shown.get("known"), shown.get("detection")),

@@ -81,12 +81,12 @@ def key_figures(report: Report) -> list[KeyFigure]:
     if "regression" in evaluation:
         return [_plain_figure(name, figure) for name, figure in evaluation["regression"].items()]
     found = [] if report.known is None else [_percent_figure("right class", report.known.right)]
-    if report.known is not None and not report.known.held_out:
-        found.append(_percent_figure("false alarms", evaluation["false_alarms"]["realised"]))
     for name, title in OTHER_FIGURES.items():
         figure = evaluation["classification"][name]
         # Where every answer is right, no resample differs; that is no narrow interval.
         found += [_percent_figure(title, figure)] if figure["low"] < figure["high"] else []
+    if report.known is not None and not report.known.held_out:
+        found.append(_percent_figure("false alarms", evaluation["false_alarms"]["realised"]))
     for name, figures in evaluation["ood"].items():
         found.append(_plain_figure(f"AUROC, {name}", figures["auroc"]))
         found.append(

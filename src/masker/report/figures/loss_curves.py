@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.lines import Line2D
 
 from masker.analysis.report_data import Report
@@ -47,7 +48,7 @@ def draw_loss_curves(report: Report) -> Picture | None:
         for place, stage in enumerate(order)
     ]
     legend_above(canvas, handles)
-    caption = "Means over the documents of a step."
+    caption = "Means over the documents of a step; thin lines are single networks and steps, thick ones their means."
     if len(terms) > 1:
         weights = report.settings["loss"]
         caption += (
@@ -71,4 +72,12 @@ def _draw_stage(axes: Any, curves: list[dict[str, Any]], term: str, place: int) 
         axes.plot(curves[0]["step"][:shortest], mean, color=colour, linestyle=DASHES[place])
     for curve in curves if len(curves) == 1 else []:
         dot = "o" if len(curve["step"]) == 1 else None
-        axes.plot(curve["step"], curve[term], color=colour, linestyle=DASHES[place], marker=dot)
+        axes.plot(curve["step"], curve[term], color=colour, linewidth=0.7, alpha=0.45)
+        axes.plot(curve["step"], smoothed(curve[term]), color=colour, linestyle=DASHES[place], marker=dot)
+
+
+def smoothed(values: list[float]) -> npt.NDArray[np.float64]:
+    """A running mean over a tenth of the points, which loses none at the ends."""
+    width = 1 + 2 * (len(values) // 20)
+    sums = np.convolve(values, np.ones(width), mode="same")
+    return np.asarray(sums / np.convolve(np.ones(len(values)), np.ones(width), mode="same"))

@@ -42,7 +42,7 @@ def draw_score_histogram(report: Report) -> Picture | None:
     axes.tick_params(labelsize=SMALL)
     percent_axis(axes.yaxis)
     legend_above(canvas, handles)
-    caption = "How foreign each document looks."
+    caption = "How foreign each document looks; the outermost bars hold all that lies beyond."
     if len(shown.counts) > 1:
         caption += " The further apart the sets, the better they can be told apart."
     if shown.by_class:
