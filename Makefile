@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-drift reproduce reproduce-page quality lock clean
+.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -61,6 +61,10 @@ bench-avx2: $(STAMP)  ## the same as on a processor without AVX-512, beside the 
 bench-setfit: $(STAMP)  ## SetFit in .venv-setfit, for the short texts of bench
 	$(BIN)/python -m benchmarks.environments setfit
 
+bench-serving: $(STAMP)  ## the service under load, beside LitServe and Ray Serve (half an hour); writes docs/serving.md
+	$(BIN)/python -m benchmarks.environments litserve
+	$(BIN)/python -m benchmarks.serving
+
 bench-drift: $(STAMP)  ## false alarms and delays of masker monitor, beside river; writes docs/monitoring.md
 	$(BIN)/python -m benchmarks.environments river
 	$(BIN)/python -m benchmarks.drift
@@ -79,4 +83,4 @@ lock: $(STAMP)  ## write the versions that are installed now into requirements.l
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
 
 clean:  ## remove the virtual environments and caches, keep runs
-	rm -rf $(VENV) .venv-setfit .venv-river .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
+	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info

@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +81,15 @@ class Server:
         return sum(private_mb(pid) for pid in self.processes())
 
     def stop(self) -> None:
+        """Ask it to stop; whatever it leaves running is killed."""
+        started = self.processes()
         self.process.send_signal(signal.SIGTERM)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            for pid in self.processes():
+        for pid in started:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        self.process.wait()
         self.log.unlink(missing_ok=True)
 
 

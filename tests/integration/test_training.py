@@ -186,6 +186,7 @@ def test_checkpoints_hold_no_pickle(documents, new_head_settings, tmp_path, monk
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", listing)
     train_network(documents, CLASSES, new_head_settings(training={"method": "vanilla"}), tmp_path)
     assert names == {
+        "loss_sums.json",
         "model.safetensors",
         "optimizer.safetensors",
         "schedule.json",

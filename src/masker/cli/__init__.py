@@ -39,6 +39,7 @@ masker predict model new.csv                 label, confidence, ood_score, ...
 masker evaluate model test.csv --ood other.csv
 masker report model --test test.csv --ood other.csv     one page with figures
 masker calibrate model held_out.csv --false-alarm-rate 0.01
+masker serve model                           answer over HTTP, with a page
 """
 
 

@@ -36,6 +36,8 @@ _log = logging.getLogger("masker")
 AppBuilder = Callable[[], FastAPI]
 #: Seconds to finish what was accepted, beyond what a request may take.
 _GRACE = 5
+#: Seconds that an idle connection stays open; longer than proxies keep theirs, which would use one that is closing.
+_KEEP_ALIVE = 75
 #: Seconds that a worker may leave its supervisor without an answer before it counts as hung.
 _PATIENCE = 30.0
 #: Seconds before another worker is started in place of one that could not open the model.
@@ -153,6 +155,7 @@ def _config(app: Any, options: ServiceOptions, listening: Listening) -> uvicorn.
         log_config=log_settings(listening.log_level),
         access_log=False,
         server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=int(options.request_timeout) + _GRACE,
     )
 
