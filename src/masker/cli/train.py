@@ -63,7 +63,6 @@ def train_command(
     from masker.errors import ConfigError
     from masker.registry import METHODS
     from masker.report.console import print_decisions, print_training
-    from masker.report.report_console import report_training
 
     method = METHODS.get(settings.training.method)
     if keywords is not None and not method.keywords:
@@ -84,5 +83,7 @@ def train_command(
     how: dict[str, Any] = {"device": device, "restart": restart, "keep_examples": keep_examples}
     summary = train(data, output, settings, examples=examples, **how)
     if distributed.is_first():
+        from masker.report.report_console import report_training
+
         print_training(summary)
         report_training(summary, with_page=not no_report)
