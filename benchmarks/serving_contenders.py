@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -61,7 +62,10 @@ def serve_ray(folder: str, port: int) -> None:
     from masker.ray.cluster import open_cluster
     from masker.ray.replicas import running_replicas
 
-    @serve.deployment(max_ongoing_requests=1024, ray_actor_options={"num_cpus": 1})
+    # Ray would give it one thread for its one CPU; the others have all cores.
+    threads = {"env_vars": {"OMP_NUM_THREADS": str(os.cpu_count())}}
+
+    @serve.deployment(max_ongoing_requests=1024, ray_actor_options={"num_cpus": 1, "runtime_env": threads})
     class Batches:
         def __init__(self) -> None:
             self.model = open_model(folder)
