@@ -22,7 +22,7 @@ from tests.conftest import make_corpus
 from tests.fake_device import DEVICE, NAME, fake_device
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "masker-bert"
-ORDER = ["Options", "Keywords", *list(SECTIONS)[1:]]
+ORDER = ["Options", "Keywords", *list(SECTIONS)[1:-1], "Limits", list(SECTIONS)[-1]]
 
 
 def commands(group: click.Group = cli, *words: str) -> dict[tuple[str, ...], click.Command]:
@@ -99,7 +99,7 @@ def test_no_command_is_described_by_half_a_sentence(group):
 
 def test_common_sections_come_first():
     assert list(sections_of(help_of("train"))) == ["Options", "Data", "Training", "Detection", "Advanced"]
-    assert sections_of(help_of("train"))["Options"] == ["--output", "--restart", "--plan", "--no-report", "--help"]
+    assert sections_of(help_of("train"))["Options"] == ["--output", "--restart", "--keep-examples", "--plan", "--no-report", "--help"]
     assert sections_of(help_of("train"))["Training"][:3] == ["--method", "--backbone", "--preset"]
     assert list(sections_of(help_of("predict"))) == ["Options", "Data", "Detection", "Advanced"]
 

@@ -61,10 +61,10 @@ def serve_command(
     address: str | None,
     **options: Any,
 ) -> None:
-    r"""Serve the model in the folder MODEL over HTTP.
+    """Serve the model in the folder MODEL over HTTP.
 
     \b
-    POST /v1/classify   {"text": "..."} or {"texts": [...]} -> label, confidence, p_value, ood_score, is_ood
+    POST /v1/classify   {"text": "..."} or {"texts": ["...", "..."]}
     GET  /v1/model      classes, score, promise
     GET  /docs          the whole API
     GET  /metrics       for Prometheus
