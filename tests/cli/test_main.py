@@ -85,7 +85,8 @@ def test_the_first_page_shows_an_example_a_line():
     text = CliRunner().invoke(cli.cli, ["--help"], terminal_width=80, prog_name="masker").output
     lines = [line.strip() for line in text.partition("Options:")[0].splitlines()]
     examples = [line for line in lines if line.startswith("masker ")]
-    assert [line.split()[1] for line in examples] == ["demo", "train", "predict", "evaluate", "report", "calibrate", "serve"]
+    named = ["demo", "train", "predict", "evaluate", "report", "calibrate", "serve"]
+    assert [line.split()[1] for line in examples] == named
     assert all(line.count("masker ") == 1 for line in examples)
     assert max(map(len, text.splitlines())) <= 80 and "\\b" not in text and "\b" not in text
     assert cli.cli.list_commands(click.Context(cli.cli))[:4] == ["demo", "train", "predict", "evaluate"]

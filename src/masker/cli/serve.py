@@ -71,7 +71,7 @@ def serve_command(
 
     SIGHUP opens the folder again; a folder that cannot be opened leaves the model in service. Logs are lines of JSON on
     standard error, without the texts.
-    """
+    """  # noqa: D301 - the line break is click's
     from masker.commands.serve import serve
     from masker.errors import ConfigError
     from masker.extras import require
