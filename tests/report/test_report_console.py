@@ -8,12 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from masker.analysis.report_data import Report
 from masker.report import report_console, report_files
 from masker.report.report_console import print_report, refresh_card, report_training
 from masker.report.report_files import ReportFiles
 from tests.report.made_report import class_names, made_report
 
-REPORT = made_report(class_names(3))
+MADE = made_report(class_names(3))
+#: One figure is enough here.
+REPORT = Report(MADE.model, MADE.conclusion, None, losses=MADE.losses, settings=MADE.settings)
 
 
 @pytest.fixture
