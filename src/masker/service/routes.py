@@ -85,6 +85,7 @@ def _private_routes(service: Service) -> APIRouter:
     )
     async def classify(request: Request) -> Response:
         """Classify one text or many."""
+        service.queue.require_room()  # before the work of reading: most are refused when there is least time for it
         asked = parse_request(await read_body(request, service.options))
         texts = asked.inputs()
         notes = request.scope.get(NOTES, {})
