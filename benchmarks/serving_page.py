@@ -94,7 +94,7 @@ def soak_table(results: dict[str, Any]) -> str:
 def killed_table(name: str) -> Callable[[dict[str, Any]], str]:
     def make(results: dict[str, Any]) -> str:
         part = results[name]
-        head = ["processes", "requests answered", "requests lost", "replaced after"]
+        head = ["processes", "requests answered", "requests lost", "a new one was started after"]
         row = [part["processes"], f"{part['answered']:,}", part["failed"], f"{part['replaced_after_s']:g} s"]
         return _table(head, [[str(cell) for cell in row]])
 

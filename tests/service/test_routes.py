@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -75,9 +76,7 @@ def test_a_body_beyond_the_limit_is_refused_announced_or_not(model):
 
 
 def test_a_body_that_does_not_arrive_is_given_up(model):
-    """An application on its own: headers have come, the body never does."""
-    import asyncio
-
+    """Headers have come, the body never does."""
     app, sent = create_app(model, ServiceOptions(request_timeout=0.05)), []
 
     async def receive():
@@ -88,8 +87,26 @@ def test_a_body_that_does_not_arrive_is_given_up(model):
 
     headers = [(b"content-type", b"application/json"), (b"content-length", b"20")]
     scope = {"type": "http", "method": "POST", "path": "/v1/classify", "headers": headers, "query_string": b""}
-    asyncio.run(app(scope, receive, send))
+
+    async def scenario():
+        async with app.state.service.running():
+            await app(scope, receive, send)
+
+    asyncio.run(scenario())
     assert sent[0]["status"] == 408 and json.loads(sent[1]["body"])["error_type"] == "timeout"
+
+
+def test_a_full_service_refuses_before_it_reads(model, monkeypatch):
+    from masker.service import routes
+
+    app = create_app(model, ServiceOptions(max_queue=1))
+    monkeypatch.setattr(routes, "read_body", None)  # would be a bug if it were called
+    with TestClient(app) as client:
+        app.state.service.queue.waiting = 1
+        refused = post(client, "{}")
+        app.state.service.queue.waiting = 0
+    assert refused.status_code == 429 and refused.json()["error_type"] == "overloaded"
+    assert refused.headers["Retry-After"] == "1"
 
 
 def test_unknown_paths_and_methods_have_errors_of_the_same_form(service):

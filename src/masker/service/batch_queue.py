@@ -110,11 +110,9 @@ class BatchQueue(Generic[M, A]):
             ServiceError: 429 when too many texts wait already, 503 when the queue is stopped or an answer takes too
                 long.
         """
-        if not self._tasks:
-            raise unavailable("not_ready", "the service is starting or stopping; try again soon")
+        self.require_room()
         if not texts:
             return []
-        self._admit()
         loop = asyncio.get_running_loop()
         tokens = [_estimated_tokens(text, longest) for text in texts]
         deadline = monotonic() + self._options.request_timeout
@@ -129,8 +127,14 @@ class BatchQueue(Generic[M, A]):
         finally:
             self._open.discard(job)
 
-    def _admit(self) -> None:
-        """Refuse when the queue is full, or would take longer than a request may."""
+    def require_room(self) -> None:
+        """Refuse when the queue does not run, is full, or would take longer than a request may.
+
+        Raises:
+            ServiceError: 503 or 429.
+        """
+        if not self._tasks:
+            raise unavailable("not_ready", "the service is starting or stopping; try again soon")
         wait = self._waiting_tokens / self.speed if self.speed else 0.0
         if self.waiting >= self._options.max_queue or wait > self._options.request_timeout:
             raise overloaded(f"{self.waiting} texts are waiting already; try again later", wait)

@@ -79,12 +79,14 @@ def _private_routes(service: Service) -> APIRouter:
 
     @router.post(
         CLASSIFY,
+        tags=["classification"],
         response_model=ClassifyResponse,
         responses=_errors(408, 413, 415, 422, 429, 503),
         openapi_extra={"requestBody": {"content": {"application/json": body}, "required": True}},
     )
     async def classify(request: Request) -> Response:
         """Classify one text or many."""
+        service.queue.require_room()  # before the work of reading: most are refused when there is least time for it
         asked = parse_request(await read_body(request, service.options))
         texts = asked.inputs()
         notes = request.scope.get(NOTES, {})
@@ -94,12 +96,12 @@ def _private_routes(service: Service) -> APIRouter:
         answers = await service.classify(texts, top_k=asked.top_k, evidence=asked.evidence)
         return json_response({"predictions": answers})
 
-    @router.get("/v1/model", response_model=ModelDescription)
+    @router.get("/v1/model", tags=["classification"], response_model=ModelDescription)
     async def model() -> Response:
         """What is served: classes, score, promise, limits, where it comes from."""
         return json_response(service.describe())
 
-    @router.post("/v1/reload", response_model=ModelDescription, responses=_errors(403, 409))
+    @router.post("/v1/reload", tags=["operation"], response_model=ModelDescription, responses=_errors(403, 409))
     async def reload() -> Response:
         """Open the model folder again. What was accepted before is answered by the model before."""
         if service.options.token is None:
@@ -109,12 +111,14 @@ def _private_routes(service: Service) -> APIRouter:
         await service.reload(everywhere=True)
         return json_response(service.describe())
 
-    @router.get("/v1/drift", response_model=dict[str, Any])
+    @router.get("/v1/drift", tags=["operation"], response_model=dict[str, Any])
     async def drift() -> Response:
         """What the monitor sees in the traffic; empty without one."""
         return json_response(service.served.drift() or {})
 
-    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    @router.get(
+        "/metrics", tags=["operation"], response_class=Response, responses={200: {"content": {"text/plain": {}}}}
+    )
     async def metrics() -> Response:
         """Counts for Prometheus."""
         service.note()
@@ -124,7 +128,7 @@ def _private_routes(service: Service) -> APIRouter:
 
 
 def _public_routes(service: Service) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(tags=["operation"])
 
     @router.get("/health", response_model=Status)
     async def health() -> JSONResponse:
