@@ -28,7 +28,7 @@ from masker.service.service_options import ServiceOptions
 if sys.version_info >= (3, 11):
     from asyncio import timeout
 else:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from contextlib import asynccontextmanager
 
     import anyio
@@ -71,6 +71,14 @@ def add_routes(app: FastAPI, service: Service) -> KnownPaths:
     return KnownPaths(frozenset(routes), {CLASSIFY: routes[CLASSIFY]})
 
 
+def _note_texts(request: Request, texts: Sequence[Any], *, shown: bool) -> None:
+    """For the line of the log."""
+    notes = request.scope.get(NOTES, {})
+    notes["texts"] = len(texts)
+    if shown:
+        notes["inputs"] = texts
+
+
 def _private_routes(service: Service) -> APIRouter:
     router = APIRouter(responses=_errors(401, 403) if service.options.token else {})
     pairs = service.served.model.pairs
@@ -89,10 +97,7 @@ def _private_routes(service: Service) -> APIRouter:
         service.queue.require_room()  # before the work of reading: most are refused when there is least time for it
         asked = parse_request(await read_body(request, service.options))
         texts = asked.inputs()
-        notes = request.scope.get(NOTES, {})
-        notes["texts"] = len(texts)
-        if service.options.log_texts:
-            notes["inputs"] = texts
+        _note_texts(request, texts, shown=service.options.log_texts)
         answers = await service.classify(texts, top_k=asked.top_k, evidence=asked.evidence)
         return json_response({"predictions": answers})
 
