@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -28,7 +29,7 @@ from masker.service.service_options import ServiceOptions
 if sys.version_info >= (3, 11):
     from asyncio import timeout
 else:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
     from contextlib import asynccontextmanager
 
     import anyio
