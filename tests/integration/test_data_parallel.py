@@ -199,7 +199,7 @@ def train_command(still_backbone, tmp_path) -> list[str]:
 def test_command_line_writes_once_and_says_an_error_once(train_command, tmp_path):
     done = launch(TORCHRUN, "--master-port", *train_command)
     assert done.stdout.count("trained on 63 documents") == done.stdout.count("model:") == 1
-    assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "model"}
+    assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "model", "model.report"}
     assert MaskerClassifier.load(tmp_path / "model").predict(["rocket orbit"]).shape == (1,)
 
     again = launch(TORCHRUN, "--master-port", *train_command, check=False)

@@ -55,7 +55,6 @@ def train_command(
     from masker.errors import ConfigError
     from masker.registry import METHODS
     from masker.report.console import print_decisions, print_training
-    from masker.report.report_console import report_training
 
     method = METHODS.get(settings.training.method)
     if keywords is not None and not method.keywords:
@@ -75,5 +74,7 @@ def train_command(
     examples = None if ood_examples is None else OodExamples(ood_examples, highest)
     summary = train(data, output, settings, examples=examples, device=device, restart=restart)
     if distributed.is_first():
+        from masker.report.report_console import report_training
+
         print_training(summary)
         report_training(summary, with_page=not no_report)
