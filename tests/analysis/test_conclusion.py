@@ -49,6 +49,11 @@ def test_accuracy_comes_with_its_interval():
     assert "does not show that it has learnt anything" in text(documents=known(right=110))
 
 
+def test_training_texts_are_no_test():
+    assert "trained on" not in text()
+    assert text(documents=known(trained_on=True)).startswith("These are the very texts it was trained on")
+
+
 def test_held_out_documents_are_called_so():
     found = text(documents=known(held_out=True))
     assert "Of 200 held-out documents, each judged by a network that was not trained on it" in found

@@ -99,6 +99,12 @@ def test_sets_of_the_same_name_are_told_apart(model):
     assert list(report.scores.counts) == report.maps[0].groups == ["test (known)", "test"]
 
 
+def test_training_texts_as_a_test_set_are_noticed(model, full):
+    pytest.importorskip("openTSNE")
+    report = report_on(model, ReportDocuments(documents(60, 0, "again")), ReportOptions(**FAST))
+    assert report.known.trained_on and not full.known.trained_on
+
+
 def test_texts_can_be_left_out(model):
     pytest.importorskip("openTSNE")
     given = ReportDocuments(documents(12, 1, "test"), {"music": foreign(12)})

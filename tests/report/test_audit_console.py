@@ -8,8 +8,7 @@ import pytest
 
 from masker.audit import audit, compare_audits
 from masker.config import AuditSettings
-from masker.errors import ConfigError
-from masker.report.audit_console import check_output_folder, print_audit, write_audit
+from masker.report.audit_console import print_audit, write_audit
 from tests.audit.conftest import CLASSES, WEIGHTS
 
 
@@ -38,13 +37,3 @@ def test_files_replace_those_of_an_earlier_audit(comparison, tmp_path):
             json.dumps(found.to_json())
         )
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["audit.html", "audit.json"]
-
-
-def test_an_output_that_cannot_be_a_folder(tmp_path):
-    file = tmp_path / "file"
-    file.write_text("")
-    assert check_output_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
-    assert not (tmp_path / "a").exists(), "checking writes nothing"
-    for output in (file, file / "below"):
-        with pytest.raises(ConfigError, match=f"output '{file}' is a file; give a folder with --output"):
-            check_output_folder(output)

@@ -29,6 +29,7 @@ class Answered:
     separate: bool
     labels: Labels  # (n,)
     judged: Judgement
+    trained_on: bool = False  # they are the training documents themselves
 
     @property
     def confidence(self) -> Floats:
@@ -70,6 +71,7 @@ def describe_answers(answered: Answered, classes: Sequence[str], foreign: Mappin
         class_figures(answered, classes),
         confusion_of(answered, classes, foreign),
         reliability_bins(answered.confidence, answered.right),
+        answered.trained_on,
     )
 
 

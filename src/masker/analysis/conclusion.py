@@ -36,6 +36,11 @@ def conclude(
     if known is None:
         raise ValueError("an evaluation of classes comes with its documents")
     return [
+        *(
+            ["These are the very texts it was trained on: no figure here says anything about new text."]
+            if known.trained_on
+            else []
+        ),
         *_answers(known),
         *_weak_classes(known),
         *_mix_up(known),

@@ -73,6 +73,7 @@ class KnownDocuments:
     classes: list[ClassFigures]
     confusion: Confusion
     reliability: list[ReliabilityBin]
+    trained_on: bool = False  # they are the training documents themselves
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ def audit_command(output: str, as_json: bool, labels: str | None, **options: Any
     """  # noqa: D301
     from masker.commands.audit import AuditSources, audit_sources
     from masker.config import AuditSettings
-    from masker.report.audit_console import check_output_folder, print_audit, write_audit
+    from masker.report.audit_console import print_audit, write_audit
+    from masker.report.output_folder import check_output_folder
 
     data_settings = read_data_settings(options)
     given = {key: value for key, value in options.items() if value is not None}

@@ -55,7 +55,7 @@ def report_command(
         report_on,
     )
     from masker.model import Model
-    from masker.report.audit_console import check_output_folder
+    from masker.report.output_folder import check_output_folder
     from masker.report.report_console import print_report, refresh_card
     from masker.report.report_files import report_folder, require_packages, write_report_files
 

@@ -185,7 +185,8 @@ def _classification(model: Model, documents: ReportDocuments, options: ReportOpt
         answered = held_out_answers(detector)
     else:
         name, labels = _test_name(documents), class_indices(test.labels or [], model.classes)
-        answered = Answered(name, False, True, labels, _judged(model, name, test))
+        trained_on = test.fingerprint() == model.provenance.get("data_sha256")
+        answered = Answered(name, False, True, labels, _judged(model, name, test), trained_on)
     known_scores = detector.calibration.scores if answered is None else answered.judged.scores
     name = "held-out documents" if answered is None else answered.name
     scores = {name: known_scores, **{other: judged.scores for other, judged in foreign.items()}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from rich.markup import escape
@@ -10,7 +9,6 @@ from rich.table import Table
 
 from masker.audit import Audit, AuditComparison
 from masker.audit.reliance import RelianceIntervals
-from masker.errors import ConfigError
 from masker.files import write_json, write_text
 from masker.report.audit_page import audit_page, difference_sentence
 from masker.report.console import console, figure_table, interval_table
@@ -19,17 +17,6 @@ DATA, PAGE = "audit.json", "audit.html"
 #: Keywords shown per class, and the least share of the loss that a shown keyword carries.
 _SHOWN = 8
 _LEAST = 0.005
-
-
-def check_output_folder(output: str | Path) -> Path:
-    """Check before any work that the output can be written."""
-    folder = Path(output).expanduser()
-    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not existing.is_dir():
-        raise ConfigError(f"output '{existing}' is a file; give a folder with --output")
-    if not os.access(existing, os.W_OK):
-        raise ConfigError(f"output '{existing}' is not writable; give another folder with --output")
-    return folder
 
 
 def write_audit(found: Audit | AuditComparison, folder: Path) -> None:

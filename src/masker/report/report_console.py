@@ -10,9 +10,9 @@ from masker import distributed
 from masker.commands.evaluate import EvaluationSources, read_evaluation
 from masker.commands.report import ReportDocuments, ReportOptions, report_on
 from masker.errors import MaskerError
-from masker.report.audit_console import check_output_folder
 from masker.report.console import console
 from masker.report.model_card import CARD, write_model_card
+from masker.report.output_folder import check_output_folder
 from masker.report.report_files import (
     FIGURES,
     ReportFiles,

@@ -22,9 +22,12 @@ def draw_score_histogram(report: Report) -> Picture | None:
     axes = canvas.subplots()
     edges = np.array(shown.edges)
     handles: list[Any] = []
-    for place, (name, counts) in enumerate(shown.counts.items()):
-        shares = np.array(counts) / max(1, sum(counts))
-        label = f"{short_label(name)} ({sum(counts)})"
+    columns = {name: np.array(counts) / max(1, sum(counts)) for name, counts in shown.counts.items()}
+    # All that lies beyond may be most of a set; its bar would flatten the others, so it is cut and the legend tells.
+    top = 1.15 * max(shares[1:-1].max() for shares in columns.values()) or 1.0
+    for place, (name, shares) in enumerate(columns.items()):
+        beyond = f", {100 * shares[-1]:.0f} % in the last bar" if shares[-1] > top else ""
+        label = f"{short_label(name)} ({sum(shown.counts[name])}{beyond})"
         colour = set_colour(place)
         patch = axes.stairs(
             shares, edges, fill=place == 0, color=colour, alpha=0.45 if place == 0 else None, label=label,
@@ -38,7 +41,7 @@ def draw_score_histogram(report: Report) -> Picture | None:
     axes.set_xlabel("out-of-distribution score (higher = more foreign)")
     axes.set_ylabel("share of the set (%)")
     axes.set_xlim(edges[0], edges[-1])
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, top)
     axes.tick_params(labelsize=SMALL)
     percent_axis(axes.yaxis)
     legend_above(canvas, handles)
