@@ -21,7 +21,7 @@ SHARES = np.array([0.4, 0.25, 0.2, 0.1, 0.05])
 OFFSETS = np.array([0.0, 0.3, -0.3, 0.6, 0.0])
 #: What the model takes foreign texts for.
 FOREIGN_SHARES = np.array([0.1, 0.15, 0.15, 0.2, 0.4])
-CHUNK = 250
+CHUNK = 500
 
 
 @dataclass(frozen=True)

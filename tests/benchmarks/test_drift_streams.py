@@ -30,7 +30,7 @@ def test_other_changes():
 def test_a_watch_ends_with_the_alarm():
     stream = make_stream(Truth(300, 5000, 500, 0.4, 6.0), 1)
     monitor = watch(stream, MonitorSettings())
-    assert monitor.observed == 750 and 500 < first_alarm(monitor) < 600
+    assert monitor.observed == 1000 and 500 < first_alarm(monitor) < 600
     assert watch(stream, MonitorSettings(), until=2000).observed == 2000
     assert first_alarm(watch(make_stream(Truth(50, 300), 1), MonitorSettings())) is None
 
