@@ -1,0 +1,291 @@
+"""Adding classes and examples to a trained model: a larger head, larger statistics, a new threshold, the same encoder.
+
+The promise is kept without the old held-out texts, of which a model keeps only the scores:
+
+- A new text is scored by a head and statistics that were made without it (:data:`FOLDS` folds). These scores join those
+  of the old held-out texts. The encoder was not trained for added classes, so their texts look stranger: if there are
+  enough of them, these classes have a threshold of their own, and the rate is kept whatever the traffic is a mix of.
+- Old scores are raised by as much as the new detector finds any kept training text stranger than the old one did. A new
+  class can only make known texts look less strange to the scores that ``auto`` leads with, the highest logit and the
+  nearest neighbour, as it adds logits and neighbours; there the rise is 0. It is not where a class has new examples, or
+  for distances that all classes share.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from masker.config import Settings
+from masker.detection.arrays import Floats, Labels
+from masker.detection.calibration import Calibration
+from masker.detection.detector import Detector, HeldOut, document_scores
+from masker.detection.score import AUTO, build_score
+from masker.detection.score_basis import ScoreBasis
+from masker.detection.statistics import Statistics
+from masker.documents.folds import stratified_folds
+from masker.documents.texts import Text
+from masker.errors import ConfigError, DataError, ModelError
+from masker.extension.grown_head import grow_head
+from masker.extension.grown_statistics import grown_statistics
+from masker.inference.outputs import Outputs
+from masker.labels import LABEL_TYPES, class_indices, class_name
+from masker.model import Model
+from masker.modeling.heads import grow_output_layer, head_inputs_of, read_output_layer
+from masker.provenance import provenance
+from masker.registry import METHODS
+from masker.training.probe import LinearMap
+
+#: Parts of the new texts, each scored by what was made without it.
+FOLDS = 5
+#: Features that the head reads.
+KIND = "cls"
+#: Scores closer than this are equal: the last digits of a product depend on the size of the matrices.
+_ROUNDING = 1e-5
+#: Share of the kept texts whose class the head must give again when it is read from their features.
+LEAST_AGREEMENT = 0.98
+
+
+@dataclass(frozen=True)
+class Extension:
+    """An extended model, and what the extension did.
+
+    Attributes:
+        model: The model.
+        added: New texts by class.
+        new_classes: Those that the model did not have.
+        accuracy: Share of the new texts that a head made without them labels correctly; ``None`` if none had another
+            text of its class.
+        kept: Share of the kept training texts whose answer stays the same.
+        rises: By how much the scores of old held-out texts were raised, by score.
+    """
+
+    model: Model
+    added: dict[str, int]
+    new_classes: list[str]
+    accuracy: float | None
+    kept: float
+    rises: dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A head and statistics with some new texts."""
+
+    head: LinearMap
+    statistics: Statistics
+
+
+@dataclass(frozen=True)
+class _Growth:
+    """What it takes to grow a model."""
+
+    model: Model
+    statistics: Statistics
+    head: LinearMap
+    bank: Any  # (M, F) head inputs of the bank
+    outputs: Outputs  # of the new texts
+    inputs: Any  # (N, F) their head inputs
+    labels: Labels  # (N,)
+    classes: list[str]
+
+    def without(self, left_out: Any) -> _Grown:
+        """Grow with the new texts that are not left out."""
+        rows = np.flatnonzero(~left_out)
+        labels, settings = self.labels[rows], self.model.settings
+        vectors = np.concatenate([self.bank, self.inputs[rows]]).astype(np.float64)
+        known = np.concatenate([self.statistics.bank_labels, labels])
+        free, count = np.unique(labels).tolist(), len(self.classes)
+        head = grow_head(self.head, vectors, known, free, count, settings.model.head)
+        grown = grown_statistics(
+            self.statistics,
+            self.told(head, rows),
+            labels,
+            head(self.bank).astype(np.float32),
+            settings.detection.bank,
+        )
+        return _Grown(head, grown)
+
+    def told(self, head: LinearMap, rows: Any) -> Outputs:
+        """The outputs of some new texts with another head."""
+        lengths = None if self.outputs.lengths is None else self.outputs.lengths[rows]
+        features = {kind: self.outputs.features[kind][rows] for kind in self.statistics.moments}
+        return Outputs(head(self.inputs[rows]).astype(np.float32), features, lengths)
+
+
+def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, data: str = "") -> Extension:
+    """Add labelled texts, of new classes or old, to a trained model.
+
+    Args:
+        model: Opened with PyTorch.
+        texts: New texts.
+        labels: Their classes.
+        data: Where they are from, for the provenance.
+
+    Raises:
+        ConfigError: When the model's method or score cannot be extended.
+        DataError: When there is no text.
+        ModelError: When the model does not hold its weights, or features of its training texts.
+    """
+    detector, statistics = _extendable(model)
+    if not len(texts):
+        raise DataError("extend: there is no text; give labelled texts")
+    names = [class_name(label) for label in labels]
+    new = sorted(set(names) - set(model.classes))
+    classes = [*model.classes, *new]
+    backend: Any = model.backend
+    outputs = model.outputs(texts, kinds=tuple(statistics.moments))
+    bank = head_inputs_of(backend.classifier, statistics.bank[KIND])
+    head = LinearMap(*read_output_layer(backend.classifier))
+    _check_agreement(head(bank), statistics.bank_logits)
+    inputs = head_inputs_of(backend.classifier, outputs.features[KIND])
+    growth = _Growth(model, statistics, head, bank, outputs, inputs, class_indices(names, classes), classes)
+    final = growth.without(np.zeros(len(texts), dtype=bool))
+    grown, rises, accuracy = _recalibrated(growth, detector, final)
+    extended = replace(
+        model,
+        backend=_with_head(backend, model.tokenizer, final.head, classes),
+        detector=grown,
+        classes=classes,
+        label_type=_label_type(model.label_type, new),
+        provenance={**model.provenance, "extended": [*model.provenance.get("extended", []), _record(names, new, data)]},
+    )
+    kept = float((final.head(bank).argmax(axis=1) == statistics.bank_logits.argmax(axis=1)).mean())
+    return Extension(extended, dict(sorted(Counter(names).items())), new, accuracy, kept, rises)
+
+
+def _extendable(model: Model) -> tuple[Detector, Statistics]:
+    detector, method = model.require_detector("extend"), METHODS.get(model.settings.training.method)
+    if not method.fine_tuned or method.own_score is not None or detector.basis.learnt is not None:
+        raise ConfigError(
+            f"a model of method {method.name} with score {detector.score.name} cannot be extended; train it anew on "
+            "all texts with --retrain --data TRAINING_DATA"
+        )
+    if model.backend.weights() is None:
+        raise ModelError("extend changes the weights, which this backend does not hold; use --backend torch")
+    if detector.basis.statistics is None or KIND not in detector.basis.statistics.moments:
+        raise ModelError(
+            "the model keeps no features of its training texts; add them with 'masker calibrate MODEL DATA --score "
+            "auto --statistics TRAINING_DATA', or use --retrain --data TRAINING_DATA"
+        )
+    return detector, detector.basis.statistics
+
+
+def _check_agreement(found: Floats, stored: Any) -> None:
+    """Refuse where the head, read from kept features, does not say what it said in training."""
+    if float((found.argmax(axis=1) == stored.argmax(axis=1)).mean()) < LEAST_AGREEMENT:
+        raise ModelError("the kept features do not give the model's answers; use --retrain --data TRAINING_DATA")
+
+
+def _recalibrated(
+    growth: _Growth, detector: Detector, final: _Grown
+) -> tuple[Detector, dict[str, float], float | None]:
+    settings, combination = growth.model.settings, detector.basis.combination
+    names = [name for name in detector.held_out.scores if name != AUTO]
+    rises = _rises(growth, final, names, settings)
+    old = {name: detector.held_out.scores[name] + rises[name] for name in names}
+    fresh, logits, judged = _cross_fitted(growth, names, settings)
+    if combination is not None:
+        joint = combination.joint()
+        old[AUTO] = joint(old) if any(rises[name] for name in combination.offsets) else detector.held_out.scores[AUTO]
+        fresh[AUTO] = joint(fresh)
+    scores = {name: np.concatenate([old[name], fresh[name]]) for name in old}
+    predicted = np.concatenate([detector.held_out.predicted, logits.argmax(axis=1)])
+    known = detector.held_out.labels, detector.held_out.confidence
+    told = detector.probabilities(logits.astype(np.float32)).max(axis=1)
+    seen = HeldOut(
+        scores,
+        predicted,
+        detector.held_out.separate,
+        None if known[0] is None else np.concatenate([known[0], growth.labels[judged]]),
+        None if known[1] is None else np.concatenate([known[1], told]),
+    )
+    basis = ScoreBasis(final.statistics, combination)
+    added = np.zeros(len(growth.classes), dtype=bool)
+    added[len(growth.model.classes) :] = True
+    if detector.added is not None:
+        added[: len(detector.added)] = detector.added
+    calibration = Calibration.fit(
+        scores[detector.score.name],
+        predicted,
+        len(growth.classes),
+        detector.calibration.false_alarm_rate,
+        class_conditional=settings.detection.class_conditional,
+        confidence=detector.calibration.confidence,
+        apart=added,
+    )
+    score = basis.build(detector.score.name, settings)
+    accuracy = float((logits.argmax(axis=1) == growth.labels[judged]).mean()) if len(judged) else None
+    grown = replace(detector, score=score, calibration=calibration, held_out=seen, basis=basis, added=added)
+    return grown, rises, accuracy
+
+
+def _rises(growth: _Growth, final: _Grown, names: Sequence[str], settings: Settings) -> dict[str, float]:
+    """By how much the new detector finds any text of the bank stranger than the old one did, by score."""
+    before, count = growth.statistics, len(growth.statistics.bank_labels)
+    old = Outputs(growth.head(growth.bank).astype(np.float32), before.bank, before.bank_lengths)
+    new = old._replace(logits=final.statistics.bank_logits[:count])
+    found = {}
+    for name in names:
+        told = document_scores(build_score(name, before, settings), old)
+        rise = float((document_scores(build_score(name, final.statistics, settings), new) - told).max())
+        found[name] = rise if rise > _ROUNDING * (1.0 + float(np.abs(told).max())) else 0.0
+    return found
+
+
+def _cross_fitted(
+    growth: _Growth, names: Sequence[str], settings: Settings
+) -> tuple[dict[str, Floats], Floats, Labels]:
+    """Scores and logits of new texts by what was made without them, and the numbers of these texts.
+
+    A text that is the only one of a new class comes to a head that cannot know the class, and is left out.
+    """
+    folds = stratified_folds(growth.labels.tolist(), min(FOLDS, len(growth.labels)), settings.training.seed)
+    parts: dict[str, list[Floats]] = {name: [np.empty(0)] for name in names}
+    logits: list[Any] = [np.empty((0, len(growth.classes)))]
+    judged: list[Labels] = [np.empty(0, dtype=np.int64)]
+    for fold in np.unique(folds):
+        inside = folds == fold
+        known = {*range(len(growth.model.classes)), *growth.labels[~inside].tolist()}
+        rows = np.flatnonzero(inside & np.isin(growth.labels, list(known)))
+        if not len(rows) or inside.all():
+            continue
+        made = growth.without(inside)
+        told = growth.told(made.head, rows)
+        logits.append(told.logits)
+        judged.append(rows)
+        for name in names:
+            parts[name].append(document_scores(build_score(name, made.statistics, settings), told))
+    scores = {name: np.concatenate(found) for name, found in parts.items()}
+    return scores, np.concatenate(logits), np.concatenate(judged)
+
+
+def _with_head(backend: Any, tokenizer: Any, head: LinearMap, classes: Sequence[str]) -> Any:
+    classifier = copy.deepcopy(backend.classifier)
+    grow_output_layer(classifier, *head, classes)
+    tensors = {name: tensor.numpy() for name, tensor in backend.own_tensors.items()}
+    return type(backend)(classifier, tokenizer, str(backend.device), tensors=tensors)
+
+
+def _label_type(before: str, new: Sequence[str]) -> str:
+    """The type of the labels: text, once a new class is not of the type of the others."""
+    try:
+        return before if all(class_name(LABEL_TYPES[before](name)) == name for name in new) else "str"
+    except ValueError:
+        return "str"
+
+
+def _record(names: Sequence[str], new: Sequence[str], data: str) -> dict[str, Any]:
+    made = provenance()
+    return {
+        "created": made["created"],
+        "versions": made["versions"],
+        "data": data,
+        "texts": dict(sorted(Counter(names).items())),
+        "new_classes": list(new),
+    }

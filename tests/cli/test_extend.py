@@ -1,0 +1,60 @@
+"""``masker extend``, and the whole loop."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+from tests.cli.command_line import one_line, run, write_jsonl
+from tests.conftest import make_corpus
+
+MUSIC = {"music": ["guitar", "violin", "melody", "concert", "drum", "choir"]}
+
+
+def test_rejects_are_grouped_named_and_learnt(masker_place, tmp_path):
+    """discover -> name -> extend: texts of the new class are answered with its name."""
+    model, texts = str(masker_place / "model"), make_corpus(40, seed=3, topics=MUSIC)[0]
+    data, groups = write_jsonl(tmp_path / "new.jsonl", texts), tmp_path / "groups"
+    done = run("discover", model, str(data), "--all", "--max-groups", "1", "--output", str(groups))
+    assert done.returncode == 0, done.stderr
+    with (groups / "texts.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) >= 30
+    named = write_jsonl(tmp_path / "named.jsonl", [row["text"] for row in rows], ["music"] * len(rows))
+    done = run("extend", model, str(named), "--output", str(tmp_path / "model2"))
+    assert done.returncode == 0, done.stderr
+    assert f"added {len(rows)} texts of 1 class, 1 of them new" in done.stdout and "4 in all" in done.stdout
+    asked = write_jsonl(tmp_path / "asked.jsonl", make_corpus(30, seed=9, topics=MUSIC)[0])
+    answers = [json.loads(line) for line in run("predict", str(tmp_path / "model2"), str(asked)).stdout.splitlines()]
+    assert sum(row["label"] == "music" for row in answers) >= 24
+    before = [json.loads(line) for line in run("predict", model, str(masker_place / "test.jsonl")).stdout.splitlines()]
+    after = run("predict", str(tmp_path / "model2"), str(masker_place / "test.jsonl")).stdout.splitlines()
+    same = sum(old["label"] == json.loads(new)["label"] for old, new in zip(before, after, strict=True))
+    assert same >= 0.9 * len(before)
+
+
+def test_a_folder_can_be_replaced(masker_place, tmp_path):
+    import shutil
+
+    model = shutil.copytree(masker_place / "model", tmp_path / "model")
+    data = write_jsonl(tmp_path / "new.jsonl", *make_corpus(12, seed=3, topics=MUSIC))
+    report = json.loads(run("extend", str(model), str(data), "--json").stdout)
+    assert report["new_classes"] == ["music"] and report["classes"] == 4 and report["model"] == str(model)
+    manifest = json.loads((model / "masker.json").read_text())
+    assert manifest["classes"][-1] == "music" and manifest["provenance"]["extended"][0]["texts"] == {"music": 12}
+
+
+def test_retraining_starts_from_the_model(masker_place, tmp_path):
+    data = write_jsonl(tmp_path / "new.jsonl", *make_corpus(24, seed=3, topics=MUSIC))
+    words = ["extend", str(masker_place / "model"), str(data), "--output", str(tmp_path / "model2"), "--retrain"]
+    done = run(*words, "--data", str(masker_place / "train.jsonl"), "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["new_classes"] == ["music"] and report["classes"] == 4 and not (tmp_path / "model2.partial").exists()
+
+
+def test_wrong_input_is_one_line(masker_place, tmp_path):
+    model, data = str(masker_place / "model"), str(masker_place / "test.jsonl")
+    assert "--retrain and --data TRAINING_DATA belong together" in one_line(run("extend", model, data, "--retrain"))
+    assert "already exists" in one_line(run("extend", model, data, "--output", model))
+    assert "there is no model folder" in one_line(run("extend", str(tmp_path / "none"), data))

@@ -1,0 +1,58 @@
+"""The larger head: its loss by hand, and what it leaves alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from masker.extension.grown_head import class_balance, grow_head, head_loss
+from masker.training.probe import LinearMap
+
+
+def test_balance_by_hand():
+    """Three texts of class 0, one of class 2: weights 4 / (2 · 3) and 4 / (2 · 1); both classes sum to 2."""
+    assert class_balance(np.array([0, 0, 0, 2])).tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
+
+
+def test_losses_by_hand():
+    """Logits (0, log 3) of class 1, weight 2: softmax gives 3/4, so 2 log 4/3. Sigmoids give 1/2 and 3/4."""
+    logits, labels, weights = np.array([[0.0, math.log(3)]]), np.array([1]), np.array([2.0])
+    loss, slope = head_loss(logits, labels, weights, "multi-class")
+    assert loss == pytest.approx(2 * math.log(4 / 3))
+    np.testing.assert_allclose(slope, [[0.5, -0.5]])
+    loss, slope = head_loss(logits, labels, weights, "one-vs-rest")
+    assert loss == pytest.approx(2 * (math.log(2) + math.log(4 / 3)))
+    np.testing.assert_allclose(slope, [[1.0, -0.5]])
+
+
+@pytest.mark.parametrize("head", ["multi-class", "one-vs-rest"])
+def test_the_gradient_is_that_of_the_loss(head):
+    draw = np.random.default_rng(0)
+    logits, labels, weights = draw.standard_normal((4, 3)), np.array([0, 2, 1, 2]), draw.random(4)
+    numeric = approx_fprime(logits.ravel(), lambda flat: head_loss(flat.reshape(4, 3), labels, weights, head)[0])
+    np.testing.assert_allclose(head_loss(logits, labels, weights, head)[1].ravel(), numeric, atol=1e-5)
+
+
+@pytest.mark.parametrize("head", ["multi-class", "one-vs-rest"])
+def test_a_new_class_is_learnt_and_the_other_rows_stay(head):
+    draw = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    vectors = 3 * np.eye(4)[truth] + 0.3 * draw.standard_normal((60, 4))
+    old = LinearMap(np.array([[4.0, -4, 0, 0], [-4, 4, 0, 0]]), np.zeros(2))
+    grown = grow_head(old, vectors, truth, [2], 3, head)
+    np.testing.assert_allclose(grown.weight[:2], old.weight)
+    np.testing.assert_allclose(grown.bias[:2], old.bias)
+    assert (grown(vectors).argmax(axis=1) == truth).all()
+
+
+def test_new_examples_move_a_class_that_was_there():
+    vectors = np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [-1, -1], [-1, -0.9]])
+    labels = np.array([0, 0, 1, 1, 0, 0])
+    old = LinearMap(np.array([[5.0, -5], [-5, 5]]), np.array([0.0, 0.5]))
+    assert old(vectors).argmax(axis=1)[4:].tolist() == [1, 1]
+    grown = grow_head(old, vectors, labels, [0], 2, "multi-class")
+    assert (grown(vectors).argmax(axis=1) == labels).all()
+    np.testing.assert_allclose(grown.weight[1], old.weight[1])
