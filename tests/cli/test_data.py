@@ -46,14 +46,14 @@ def test_fetch_prints_one_path_a_line(folder):
 def test_fetch_from_a_published_file(folder):
     reviews = {"X": [f"tv {i}" for i in range(10)], "y": [0] * 10, "target_names": ["TV"]}
     (folder / "mine.json").write_text(json.dumps(reviews))
-    result = CliRunner().invoke(data, ["fetch", "amazon50", "--file", str(folder / "mine.json")])
+    result = CliRunner().invoke(data, ["fetch", "amazon50", "--from", str(folder / "mine.json")])
     files = [folder / "cache" / "corpora" / f"amazon50.{split}.jsonl.gz" for split in ("train", "test")]
     assert result.stdout.splitlines() == [str(file) for file in files]
     assert [len(gzip.decompress(file.read_bytes()).splitlines()) for file in files] == [7, 3]
     wrong = CliRunner().invoke(data, ["fetch", "imdb", "--file", str(folder / "mine.json")])
-    assert "'imdb' cannot be imported from a file; these can: amazon50 (50EleReviews.json)" in str(wrong.exception)
+    assert "'imdb' cannot be imported; these can: 20newsgroups (20news-bydate.tar.gz), ama" in str(wrong.exception)
     missing = CliRunner().invoke(data, ["fetch", "finefood", "--file", "nowhere.csv"])
-    assert str(missing.exception) == "nowhere.csv: there is no such file; give the path of Reviews.csv"
+    assert str(missing.exception) == "nowhere.csv: there is no such file or folder; give the path of Reviews.csv"
 
 
 def test_renewal_downloads_once(folder, monkeypatch):

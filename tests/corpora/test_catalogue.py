@@ -15,10 +15,10 @@ def test_all_corpora_of_the_paper_are_known():
 def test_every_source_is_in_the_catalogue():
     from masker.corpora.catalogue import CATALOGUE
     from masker.corpora.hub_corpora import HUB_CORPORA
-    from masker.corpora.user_folder import PUBLISHED_FORMATS
+    from masker.corpora.published_forms import PUBLISHED_FORMS
     from masker.corpora.wheels import WHEEL_CORPORA
 
-    assert {*HUB_CORPORA, *WHEEL_CORPORA, *PUBLISHED_FORMATS} <= set(CATALOGUE)
+    assert {*HUB_CORPORA, *WHEEL_CORPORA, *PUBLISHED_FORMS} <= set(CATALOGUE)
     for name, corpus in HUB_CORPORA.items():
         assert tuple(corpus.splits) == CATALOGUE[name].splits, name
         # "group" is an extra column of stsb, not one a user has to supply.

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -57,6 +58,17 @@ class Hub:
         api = re.fullmatch(r"/api/datasets/([\w-]+/[\w.-]+)/(revision|tree|paths-info)/(\w+)/?(.*)", path)
         if path == "/":
             return self.send(request, 200, b"", {}, body)
+        repository = re.fullmatch(r"/api/datasets/([\w-]+/[\w.-]+)", path)
+        if repository and (self.folder / repository[1]).is_dir():
+            newest = sorted((self.folder / repository[1]).iterdir())[-1].name
+            return self.send_json(request, {"id": repository[1], "sha": newest, "siblings": []})
+        for known in (found, api):
+            if (
+                known
+                and (self.folder / known[1]).is_dir()
+                and not (self.folder / known[1] / self.revision(known)).is_dir()
+            ):
+                return self.send(request, 404, b"", {"X-Error-Code": "RevisionNotFound"}, body)
         if found:
             repo, revision, name = found.groups()
             file = self.folder / repo / revision / name
@@ -77,6 +89,10 @@ class Hub:
             wanted = json.loads(request.payload)["paths"]
             return self.send_json(request, [self.entry(root, root / p) for p in wanted if (root / p).exists()])
         return self.send(request, 404, b"", {"X-Error-Code": "RepoNotFound"}, body)
+
+    @staticmethod
+    def revision(match: re.Match) -> str:
+        return match[2] if len(match.groups()) == 3 else match[3]
 
     @staticmethod
     def entry(root: Path, file: Path) -> dict:
@@ -179,7 +195,8 @@ def hub(tmp_path_factory):
 
 
 SCRIPT = """
-import sys
+import logging, sys
+logging.getLogger("masker").addHandler(logging.StreamHandler(sys.stdout))
 from masker.corpora import fetch_corpus, find_corpus
 from masker.errors import DataError
 for name in sys.argv[1:]:
@@ -319,6 +336,20 @@ def test_a_data_set_that_is_not_there_or_lacks_a_column(hub, tmp_path):
         in lines[1]
     )
     assert not list((tmp_path / "cache").rglob("*.gz"))
+
+
+def test_a_revision_that_is_gone_is_replaced_by_the_newest_with_a_warning(hub, tmp_path):
+    pinned, newest = HUB_CORPORA["sst2"].revision, "f" * 40
+    served = tmp_path / "hub" / HUB_CORPORA["sst2"].id
+    shutil.copytree(hub.folder / HUB_CORPORA["sst2"].id / pinned, served / newest)
+    server = Hub(tmp_path / "hub")
+    lines = fetch(server.address, tmp_path, "sst2")
+    server.server.shutdown()
+    warning = f"hub stanfordnlp/sst2@{pinned[:8]} is gone; taking hub stanfordnlp/sst2@ffffffff, the newest"
+    assert warning in lines[0]
+    assert [Path(line).name for line in lines[1:]] == ["sst2.train.jsonl.gz", "sst2.test.jsonl.gz"]
+    record = json.loads((tmp_path / "cache" / "corpora" / "sst2.source.json").read_text())
+    assert record["origin"] == "hub stanfordnlp/sst2@ffffffff"
 
 
 @pytest.mark.parametrize("name", HUB_CORPORA)

@@ -71,12 +71,12 @@ def test_a_corpus_that_no_source_can_reach(monkeypatch, cache):
     ("name", "way"),
     [
         (
-            "amazon24",
-            "hub and packages (none has it). To fix this, set MASKER_DATA to a folder with amazon24.train.jsonl",
+            "amazon20",
+            "hub and packages (none has it). To fix this, set MASKER_DATA to a folder with amazon20.train.jsonl",
         ),
         (
             "amazon50",
-            "put 50EleReviews.json into the MASKER_DATA folder or run `masker data fetch amazon50 --file 50Ele",
+            "stand-in) and run `masker data fetch amazon50 --from 50Ele",
         ),
         ("mnli-nogenre", 'with mnli-nogenre.train.jsonl.gz, each with {"text", "text_pair", "label"} lines'),
     ],

@@ -43,11 +43,13 @@ def list_command(as_json: bool) -> None:
 @click.argument("name")
 @click.option("--renew", is_flag=True, help="Download again even if the cache has it, for example a damaged copy.")
 @click.option(
+    "--from",
     "--file",
     "path",
     type=click.Path(),
-    metavar="FILE",
-    help="Import the file its authors publish: 50EleReviews.json for amazon50, Reviews.csv for finefood.",
+    metavar="PATH",
+    help="Build it from what its authors publish: 20news-bydate.tar.gz for 20newsgroups, 50EleReviews.json for "
+    "amazon50, Reviews.csv for finefood, a checkout for amazon24, grocery, hwu64, snips and atis (docs/data.md).",
 )
 def fetch_command(name: str, renew: bool, path: str | None) -> None:
     """Fetch corpus NAME and print its files.

@@ -21,8 +21,8 @@ _AMAZON_TERMS = "no explicit licence; research use"
 
 CATALOGUE = {
     "20newsgroups": CatalogueEntry(
-        "20 Newsgroups, split by date; the hub version has no headers, signatures or quotations, the package version "
-        "is lower-case words only, the paper uses the raw posts",
+        "20 Newsgroups, split by date: raw posts with headers, as the paper uses them, from 20news-bydate.tar.gz; "
+        "the hub version has no headers, signatures or quotations, the package version is lower-case words only",
         "Usenet posts; no explicit licence; research use",
     ),
     "amazon20": CatalogueEntry(

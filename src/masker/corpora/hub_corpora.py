@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normalise, seventy_thirty
@@ -16,6 +16,10 @@ _SENTIMENT = {"0": "negative", "1": "positive", "neg": "negative", "pos": "posit
 _SENTIMENT |= {"negative": "negative", "positive": "positive"}
 _INFERENCE = {"0": "entailment", "1": "neutral", "2": "contradiction"}
 _INFERENCE |= {name: name for name in _INFERENCE.values()}
+
+
+class MissingRevisionError(DataError):
+    """The hub has the data set, but not the revision that we know."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,20 @@ class HubCorpus:
                     self.id, revision=self.revision, data_files=self.files, cache_dir=temporary
                 )
             except Exception as error:  # network, hub and file readers raise errors of many types
-                raise DataError(one_line(error)) from error
+                kind = MissingRevisionError if _says_no_revision(error) else DataError
+                raise kind(one_line(error)) from error
             if self.cut:
                 return seventy_thirty(distinct(self._rows(loaded, list(loaded))))
             return {split: list(self._rows(loaded, theirs)) for split, theirs in self.splits.items()}
+
+    def newest(self) -> HubCorpus:
+        """The same corpus at the newest revision."""
+        from huggingface_hub import dataset_info
+
+        try:
+            return replace(self, revision=str(dataset_info(self.id).sha))
+        except Exception as error:  # as above
+            raise DataError(one_line(error)) from error
 
     def _rows(self, loaded: Any, splits: Sequence[str]) -> Iterator[CorpusRow]:
         columns = list(self.columns.values())
@@ -62,6 +76,15 @@ class HubCorpus:
                 raise DataError(f"has no column '{missing[0]}', only {', '.join(loaded[split].column_names)}")
             records = (record for _, record in table_records(loaded[split], columns))
             yield from normalise(records, self.columns, self.labels)
+
+
+def _says_no_revision(error: BaseException | None) -> bool:
+    """Whether the hub said so somewhere in the chain of causes; datasets wraps it in an error of its own."""
+    from huggingface_hub.errors import RevisionNotFoundError
+
+    while error is not None and not isinstance(error, RevisionNotFoundError):
+        error = error.__cause__
+    return error is not None
 
 
 HUB_CORPORA = {

@@ -13,11 +13,11 @@ from pathlib import Path
 from masker.corpora.cache import cached_file, cached_record, corpora_folder, store_corpus
 from masker.corpora.catalogue import CATALOGUE, CatalogueEntry
 from masker.corpora.corpus_rows import Parts
-from masker.corpora.hub_corpora import HUB_CORPORA, HubCorpus
-from masker.corpora.user_folder import PUBLISHED_FORMATS, published_file, read_published_file, user_corpora
+from masker.corpora.hub_corpora import HUB_CORPORA, HubCorpus, MissingRevisionError
+from masker.corpora.published_forms import PUBLISHED_FORMS, doubts, published_sha256, read_published
+from masker.corpora.user_folder import published_file, user_corpora
 from masker.corpora.wheels import WHEEL_CORPORA, WheelCorpus
 from masker.errors import DataError, MissingPackageError, did_you_mean
-from masker.files import file_sha256
 from masker.hub import offline_reason
 
 _LOG = logging.getLogger("masker")
@@ -47,11 +47,12 @@ def list_corpora() -> list[CorpusInfo]:
 
 def find_corpus(name: str) -> CorpusInfo:
     """The corpus called ``name``."""
-    known = {info.name: info for info in list_corpora()}
-    if name not in known:
+    supplied = user_corpora()
+    if name not in CATALOGUE and name not in supplied:
+        known = sorted({*CATALOGUE, *supplied})
         hint = did_you_mean(name, known)
         raise DataError(f"there is no corpus '{name}'; known: {', '.join(known)} (see `masker data list`).{hint}")
-    return known[name]
+    return _info(name, supplied)
 
 
 def fetch_corpus(name: str, split: str | None = None, *, renew: bool = False) -> Path:
@@ -79,20 +80,22 @@ def fetch_corpus(name: str, split: str | None = None, *, renew: bool = False) ->
 
 
 def import_corpus(name: str, path: Path, *, renew: bool = True) -> None:
-    """Store a corpus in the cache from the file its authors publish; ``renew`` even if the cached copy came from it."""
-    if name not in PUBLISHED_FORMATS:
-        known = ", ".join(f"{corpus} ({published.file_name})" for corpus, published in PUBLISHED_FORMATS.items())
-        raise DataError(f"corpus '{name}' cannot be imported from a file; these can: {known}")
-    file_name = PUBLISHED_FORMATS[name].file_name
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file; give the path of {file_name}")
-    origin = f"file {path.name} (sha256 {file_sha256(path)[:12]})"
+    """Store a corpus in the cache from what its authors publish; ``renew`` even if the cached copy came from it."""
+    if name not in PUBLISHED_FORMS:
+        known = ", ".join(f"{corpus} ({published.file_name})" for corpus, published in PUBLISHED_FORMS.items())
+        raise DataError(f"corpus '{name}' cannot be imported; these can: {known}")
+    file_name = PUBLISHED_FORMS[name].file_name
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file or folder; give the path of {file_name}")
+    origin = f"{'file' if path.is_file() else 'folder'} {path.name} (sha256 {published_sha256(name, path)[:12]})"
     record = cached_record(name)
     if renew or record is None or record["origin"] != origin:
         try:
-            parts = _refuse_empty_splits(read_published_file(name, path))
+            parts = _refuse_empty_splits(read_published(name, path))
         except DataError as error:
             raise DataError(f"{path}: {error}; get {file_name} again") from error
+        for doubt in doubts(name, path, parts):
+            _LOG.warning("%s; the corpus may be another one", doubt)
         store_corpus(name, parts, origin)
 
 
@@ -106,7 +109,7 @@ def corpus_path_or_none(source: str) -> Path | None:
 
 def _info(name: str, supplied: dict[str, dict[str, Path]]) -> CorpusInfo:
     entry = CATALOGUE.get(name, CatalogueEntry("", ""))
-    file_name = PUBLISHED_FORMATS[name].file_name if name in PUBLISHED_FORMATS else None
+    file_name = PUBLISHED_FORMS[name].file_name if name in PUBLISHED_FORMS else None
     record = cached_record(name)
     rows: dict[str, int] | None = None
     if name in supplied:
@@ -140,13 +143,24 @@ def _download(name: str) -> None:
             continue
         _LOG.info("%s %s", notice, source)
         try:
-            parts = _refuse_empty_splits(source.read())
+            parts, origin = _read(source)
         except (DataError, MissingPackageError) as error:
             failures.append(f"{source} ({error})")
             notice = f"{source} failed ({error}); taking corpus {name} from"
             continue
-        return store_corpus(name, parts, str(source))
+        return store_corpus(name, parts, origin)
     raise DataError(_unavailable(name, failures))
+
+
+def _read(source: HubCorpus | WheelCorpus) -> tuple[Parts, str]:
+    """The rows of a corpus and where they came from; the newest revision if the hub no longer has ours."""
+    try:
+        return _refuse_empty_splits(source.read()), str(source)
+    except MissingRevisionError:
+        assert isinstance(source, HubCorpus)
+        newest = source.newest()
+    _LOG.warning("%s is gone; taking %s, the newest: results may differ from published ones", source, newest)
+    return _refuse_empty_splits(newest.read()), str(newest)
 
 
 def _refuse_empty_splits(parts: Parts) -> Parts:
@@ -156,17 +170,30 @@ def _refuse_empty_splits(parts: Parts) -> Parts:
     return parts
 
 
-def _unavailable(name: str, failures: list[str]) -> str:
-    places = [f"MASKER_DATA ({os.environ.get('MASKER_DATA') or 'not set'})", f"the cache ({corpora_folder()})"]
-    places += failures or ["hub and packages (none has it)"]
-    remedies = ["check the network"] if failures else []
-    if name in PUBLISHED_FORMATS:
-        file_name = PUBLISHED_FORMATS[name].file_name
-        remedies.append(
-            f"put {file_name} into the MASKER_DATA folder or run `masker data fetch {name} --file {file_name}`"
-        )
+def how_to_get(name: str) -> str:
+    """What makes a corpus available on this machine: a download, or what the user has to bring."""
+    sources = " or ".join(map(str, _sources(name)))
+    ways = [f"downloaded from {sources} when it is needed"] if sources else []
+    ways += _published_way(name)
+    return ", or ".join(ways or [_folder_way(name)])
+
+
+def _published_way(name: str) -> list[str]:
+    if name not in PUBLISHED_FORMS:
+        return []
+    form = PUBLISHED_FORMS[name]
+    return [f"get {form.file_name} ({form.where}) and run `masker data fetch {name} --from {form.file_name}`"]
+
+
+def _folder_way(name: str) -> str:
     entry = CATALOGUE[name]
     files = " and ".join(f"{name}.{split}.jsonl.gz" for split in entry.splits)
     fields = ", ".join(f'"{field}"' for field in entry.fields)
-    remedies.append(f"set MASKER_DATA to a folder with {files}, each with {{{fields}}} lines")
+    return f"set MASKER_DATA to a folder with {files}, each with {{{fields}}} lines"
+
+
+def _unavailable(name: str, failures: list[str]) -> str:
+    places = [f"MASKER_DATA ({os.environ.get('MASKER_DATA') or 'not set'})", f"the cache ({corpora_folder()})"]
+    places += failures or ["hub and packages (none has it)"]
+    remedies = [*(["check the network"] if failures else []), *_published_way(name), _folder_way(name)]
     return f"corpus '{name}' is not available; tried {'; '.join(places)}. To fix this, {', or '.join(remedies)}"
