@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -106,3 +108,20 @@ def test_encoder_length_is_the_smallest_limit():
     assert encoder_length(500, tokenizer, model) == 78
     tokenizer.model_max_length = 70
     assert encoder_length(500, tokenizer, model) == 70
+
+
+def test_an_encoder_whose_weights_do_not_fit_its_configuration_is_refused(tiny_backbones, tmp_path):
+    """transformers would take random weights for those that do not fit."""
+    folder = Path(shutil.copytree(tiny_backbones["bert"], tmp_path / "damaged"))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": config["vocab_size"] + 1}))
+    with pytest.raises(ModelError, match=r"is damaged: 1 weights, bert\.embeddings\.word_embeddings\.weight am"):
+        load_backbone(ModelSettings(backbone=str(folder)), ["a", "b"])
+
+
+def test_the_head_of_a_trained_classifier_may_have_other_classes(tiny_backbones, tmp_path):
+    first = load_backbone(ModelSettings(backbone=str(tiny_backbones["bert"])), ["a", "b"])
+    first.classifier.save_pretrained(tmp_path / "two")
+    first.tokenizer.save_pretrained(tmp_path / "two")
+    again = load_backbone(ModelSettings(backbone=str(tmp_path / "two")), ["a", "b", "c"])
+    assert again.classifier.config.num_labels == 3

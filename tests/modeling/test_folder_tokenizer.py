@@ -23,11 +23,13 @@ TEXTS += ["a [MASK] b <mask> </s> [SEP] <unk> c"]
 
 def own_class(family: str, generic: str, folder) -> str:
     """The vocabulary of a tiny tokenizer in the family's own class, which builds the rest by itself."""
-    from transformers import AlbertTokenizer, BertTokenizer, RobertaTokenizer
+    from transformers import AlbertTokenizer, BertTokenizer, MPNetTokenizer, RobertaTokenizer
 
     model = json.loads(load_tokenizer(generic).backend_tokenizer.to_str())["model"]
     if family == "bert":
         tokenizer = BertTokenizer(vocab=model["vocab"])
+    elif family == "mpnet":
+        tokenizer = MPNetTokenizer(vocab=model["vocab"])
     elif family == "roberta":
         merges = [tuple(pair) for pair in model["merges"]]
         tokenizer = RobertaTokenizer(vocab=model["vocab"], merges=merges)

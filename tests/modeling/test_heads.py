@@ -17,7 +17,7 @@ from masker.modeling.backbone import load_backbone
 from masker.modeling.heads import output_layer, set_output_layer, start_at_prior, without_output_layer
 from tests.conftest import FAMILIES, make_corpus
 
-NAMES = {"bert": "classifier", "roberta": "classifier.out_proj", "albert": "classifier"}
+NAMES = {"bert": "classifier", "roberta": "classifier.out_proj", "albert": "classifier", "mpnet": "classifier.out_proj"}
 DRAW = np.random.default_rng(0)
 WEIGHT, BIAS = DRAW.normal(size=(3, 32)), DRAW.normal(size=3)
 

@@ -10,12 +10,14 @@ import torch
 from masker.config import ModelSettings
 from masker.errors import ModelError
 from masker.modeling.backbone import load_backbone, load_classifier
+from masker.modeling.heads import without_output_layer
 from masker.modeling.pooling import (
     DOCUMENT_TOKEN,
     MEAN,
     can_pool_mean,
     declared_pooling,
     encoder_layers,
+    hand_on_document_token,
     pooling_of,
     pooling_parameters,
     seen_tokens,
@@ -23,7 +25,7 @@ from masker.modeling.pooling import (
 from tests.conftest import FAMILIES
 
 TEXTS = ["the rocket left orbit", "soup", "some bread with cheese and garlic was found near the old kitchen"]
-POOLED = [family for family in FAMILIES if family != "albert"]
+POOLED = [family for family in FAMILIES if family not in ("albert", "mpnet")]
 
 
 def open_backbone(folder, pooling):
@@ -103,11 +105,39 @@ def test_a_pooled_model_as_a_backbone_keeps_its_one_pooling_layer(tiny_backbones
     assert again.config.num_hidden_layers == classifier.config.num_hidden_layers
 
 
-def test_albert_shares_its_layers_and_is_read_by_its_document_token(tiny_backbones):
+@pytest.mark.parametrize("family", ["albert", "mpnet"])
+def test_layers_that_cannot_carry_the_mean_are_read_by_the_document_token(tiny_backbones, family):
+    """ALBERT's share their weights; MPNet's attend by position too, so attention is never uniform."""
     with pytest.raises(ModelError, match=r"cannot be read by its mean; use --set model\.pooling=document-token"):
-        open_backbone(tiny_backbones["albert"], MEAN)
-    classifier, _ = open_backbone(tiny_backbones["albert"], "auto")
+        open_backbone(tiny_backbones[family], MEAN)
+    classifier, _ = open_backbone(tiny_backbones[family], "auto")
     assert not can_pool_mean(classifier.config)
+
+
+@pytest.mark.parametrize("family", ["roberta", "mpnet"])
+@torch.inference_mode()
+def test_a_probe_reads_the_document_token_not_a_random_layer(tiny_backbones, family):
+    """tanh(h_1 / sqrt(H)) of the first token's state."""
+    classifier, tokenizer = open_backbone(tiny_backbones[family], DOCUMENT_TOKEN)
+    state = classifier.base_model(**inputs_of(tokenizer)).last_hidden_state[:, 0]
+    hand_on_document_token(classifier)
+    with without_output_layer(classifier):
+        read = classifier(**inputs_of(tokenizer)).logits
+    torch.testing.assert_close(read, torch.tanh(state / state.shape[1] ** 0.5))
+
+
+@torch.inference_mode()
+def test_a_layer_that_was_trained_stays(tiny_backbones):
+    classifier, _ = open_backbone(tiny_backbones["roberta"], DOCUMENT_TOKEN)
+    dense = classifier.classifier.dense
+    dense.bias[0] = 0.1
+    before = dense.weight.clone()
+    hand_on_document_token(classifier)
+    assert torch.equal(dense.weight, before)
+    bert, _ = open_backbone(tiny_backbones["bert"], DOCUMENT_TOKEN)
+    pooler = bert.bert.pooler.dense.weight.clone()
+    hand_on_document_token(bert)
+    assert torch.equal(bert.bert.pooler.dense.weight, pooler), "BERT's is pre-trained"
 
 
 @pytest.mark.parametrize(

@@ -42,14 +42,17 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     source = resolve_backbone(settings.backbone)
     tokenizer = load_tokenizer(source, settings.trust_remote_code)
     labels = ["score"] if settings.head == "regression" else list(classes)
-    classifier = load_classifier(
+    classifier, found = load_classifier(
         source,
         settings.trust_remote_code,
+        output_loading_info=True,
         num_labels=len(labels),
         id2label=dict(enumerate(labels)),
         label2id={label: index for index, label in enumerate(labels)},
         problem_type=PROBLEM_TYPES[settings.head],
+        ignore_mismatched_sizes=True,  # the head of a classifier that is trained further has other classes
     )
+    _check_sizes(settings.backbone, classifier, [str(name) for name, *_ in found["mismatched_keys"]])
     if (
         getattr(classifier.config, "is_decoder", False)
         or classifier.config.model_type == "masker-convolution"
@@ -70,6 +73,17 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     if settings.head == "one-vs-rest":
         start_at_prior(classifier)
     return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
+
+
+def _check_sizes(backbone: str, classifier: Any, mismatched: list[str]) -> None:
+    """Refuse weights of another shape than the configuration says, which would be replaced by random ones."""
+    encoder = f"{classifier.base_model_prefix}."
+    wrong = [name for name in mismatched if name.startswith(encoder)]
+    if wrong:
+        raise ModelError(
+            f"backbone '{backbone}' is damaged: {len(wrong)} weights, {wrong[0]} among them, do not have the shape "
+            "that its config.json says; get it again"
+        )
 
 
 def load_tokenizer(source: str, trust_remote_code: bool = False) -> Any:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from masker.errors import ConfigError, ModelError
 from masker.files import atomic_folder, write_text
+from masker.modeling.manifest import check_encoder
 from masker.modeling.quiet import quiet_transformers
 from masker.modeling.tensors import write_arrays
 
@@ -139,11 +140,12 @@ def load_manifest(path: str | Path) -> ModelFolder:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         version = int(manifest["format"])
+        check_encoder(folder)
         file = str(manifest.get("tensors", TENSORS))
         if Path(file).name != file:
             raise ValueError(f"tensors: '{file}' is not a file of the folder")
         tensors = load_file(folder / file)
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
         raise ModelError(f"model folder '{path}' is damaged ({reason}); restore or retrain it") from None
     if version > FORMAT:

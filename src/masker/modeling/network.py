@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,6 +28,8 @@ class MaskerNetwork(nn.Module):
         super().__init__()
         self.classifier = classifier
         self.token_head: nn.Linear | None = None
+        #: Gives the (R, T) document attention of the pass before; set while attention is regularized.
+        self.read_attention: Callable[[], torch.Tensor | None] | None = None
         if n_targets:
             config = classifier.config
             self.token_head = nn.Linear(config.hidden_size, n_targets)
@@ -50,11 +53,14 @@ class MaskerNetwork(nn.Module):
 
         Returns:
             ``doc_logits`` (R, C); ``token_logits`` (M, K) with a token head and masked positions;
-            ``context_doc_logits`` (B, C) with dropped context.
+            ``context_doc_logits`` (B, C) with dropped context; ``attention`` (R, T) where it is regularized.
         """
         reconstruct = self.token_head is not None and masked_rows is not None
         output = self._encode(input_ids, attention_mask, token_type_ids, output_hidden_states=reconstruct)
         result = {"doc_logits": output.logits}
+        attention = None if self.read_attention is None else self.read_attention()
+        if attention is not None:
+            result["attention"] = attention
         if self.token_head is not None and masked_rows is not None:
             # Behind the last layer of the encoder; a pooling layer on top of it has no tokens left.
             states = output.hidden_states[-2 if pooling_of(self.classifier.config) == MEAN else -1]

@@ -41,6 +41,8 @@ _HEADS = {
     "roberta": "classifier.dense",
     "xlm-roberta": "classifier.dense",
 }
+#: Families whose head brings that module along: new whenever the head is.
+_OWN_LAYER = {"camembert", "mpnet", "roberta", "xlm-roberta"}
 
 
 def pooling_of(config: Any) -> str:
@@ -114,6 +116,16 @@ def _pass_through(dense: nn.Linear) -> None:
     """Hand on the vector, small enough for the tanh behind it to be nearly linear."""
     dense.weight.copy_(torch.eye(dense.in_features) / math.sqrt(dense.in_features))
     dense.bias.zero_()
+
+
+def hand_on_document_token(classifier: Any) -> None:
+    """Let a new layer in front of the output layer hand on the document token, as one behind the mean does.
+
+    A random layer would only blur what a probe reads. One that was trained before has a bias that is not 0, and stays.
+    """
+    if classifier.config.model_type in _OWN_LAYER and not (dense := classifier.classifier.dense).bias.any():
+        with torch.no_grad():
+            _pass_through(dense)
 
 
 def pooling_parameters(classifier: Any) -> list[nn.Parameter]:

@@ -1,0 +1,52 @@
+"""What the files of a model folder must say for the model to make sense: it may be damaged, or come from a stranger."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from masker.labels import LABEL_TYPES
+
+#: Longest row in tokens, and layers of an encoder, that anybody has use for; without a limit, a few digits in a file
+#: could take all memory.
+MOST_TOKENS = 1_000_000
+MOST_LAYERS = 1000
+
+
+def check_manifest(manifest: dict[str, Any]) -> None:
+    """Refuse values that would give wrong answers, or a traceback later on.
+
+    Raises:
+        ValueError: Names the value.
+        KeyError, TypeError: When one is missing, or of another kind.
+    """
+    classes, kind, length = manifest["classes"], manifest["label_type"], manifest["max_length"]
+    _ = manifest["score"], manifest["threshold"]
+    if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
+        raise ValueError("classes is not a list of names")
+    if len(set(classes)) < len(classes):
+        raise ValueError("classes has a name twice")
+    if kind not in LABEL_TYPES:
+        raise ValueError(f"label_type is {kind!r}")
+    for name in classes:
+        LABEL_TYPES[kind](name)
+    if not isinstance(length, int) or not 1 <= length <= MOST_TOKENS:
+        raise ValueError(f"max_length is {length!r}")
+    if not isinstance(manifest["pairs"], bool):
+        raise ValueError(f"pairs is {manifest['pairs']!r}")
+
+
+def check_outputs(manifest: dict[str, Any], outputs: int) -> None:
+    """Refuse classes that are not those of the network, with a ValueError; a regression has none."""
+    classes = len(manifest["classes"])
+    if classes not in (0, outputs):
+        raise ValueError(f"{classes} classes for {outputs} outputs")
+
+
+def check_encoder(folder: Path) -> None:
+    """Refuse a ``config.json`` with an encoder too deep to be one, with a ValueError."""
+    file = folder / "config.json"
+    layers = json.loads(file.read_text(encoding="utf-8")).get("num_hidden_layers", 0) if file.is_file() else 0
+    if not isinstance(layers, int) or not 0 <= layers <= MOST_LAYERS:
+        raise ValueError(f"num_hidden_layers is {layers!r}")
