@@ -141,7 +141,7 @@ def test_where_one_lead_is_blind_the_other_sees(known):
 
 
 def test_joint_score_reads_what_its_members_read():
-    """Reference scores 1 ... 20: p(18) = (1 + 3) / 21, so two members at 18 give 2 log(21 / 4), and 0 gives nothing."""
+    """Reference scores 1 ... 20: p(12) = (1 + 9) / 21, so two members at 12 give 2 log(21 / 10); 0 gives none."""
 
     class Column(Score):
         def __init__(self, name, kind):
@@ -154,8 +154,8 @@ def test_joint_score_reads_what_its_members_read():
     combination = Combination(dict.fromkeys("abc", 0.0), dict.fromkeys("abc", np.arange(1.0, 21.0)))
     joint = JointScore(members, combination)
     assert joint.features == ("cls", "middle") and joint.name == "auto"
-    outputs = Outputs(np.zeros((1, 2)), {"cls": np.array([[18.0]]), "middle": np.array([[0.0]])})
-    assert joint.ood_score(outputs) == pytest.approx([2 * math.log(21 / 4)])
+    outputs = Outputs(np.zeros((1, 2)), {"cls": np.array([[12.0]]), "middle": np.array([[0.0]])})
+    assert joint.ood_score(outputs) == pytest.approx([2 * math.log(21 / 10)])
 
 
 def test_candidates_read_two_kinds_of_features():

@@ -52,6 +52,22 @@ def test_classes_too_small_for_a_threshold_share_one_of_their_own():
     assert fewer.promised == pytest.approx(1 / 3), "two documents are behind the shared threshold"
 
 
+def test_classes_apart_share_a_threshold_among_themselves():
+    """Classes 1 and 2 are apart: of their scores 11 to 30 the 20th is the threshold at 5 %; of 1 to 20, the 20th."""
+    scores, predicted = np.concatenate([np.arange(1.0, 21), np.arange(11.0, 31)]), np.repeat([0, 1, 2], [20, 10, 10])
+    apart = np.array([False, True, True])
+    rule = Calibration.fit(scores, predicted, 3, 0.05, class_conditional=False, apart=apart)
+    assert rule.thresholds.tolist() == [20, 30, 30] and rule.promised == 0.05 and rule.threshold == 30
+    assert rule.rejects(np.array([25.0, 25.0]), np.array([0, 2])).tolist() == [True, False]
+    np.testing.assert_allclose(rule.p_values(np.array([21.0, 21.0]), np.array([0, 1])), [1 / 21, 11 / 21])
+
+
+def test_too_few_documents_of_classes_apart_share_with_the_rest():
+    scores, predicted = np.arange(1.0, 31), np.repeat([0, 1], [20, 10])
+    rule = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=False, apart=np.array([False, True]))
+    assert rule.apart is None and rule.thresholds.tolist() == [30, 30]
+
+
 def test_rare_classes_do_not_break_the_guarantee():
     """One class has 95 of 100 documents; fifty others, which score higher, have the rest."""
     draw = np.random.default_rng(0)
@@ -132,3 +148,12 @@ class TestConfidence:
             above += np.exp(-found.thresholds / width) > 0.05
         assert found.by_class.all() and (above <= binom.ppf(1 - 1e-6, trials, 0.1)).all()
         assert (above > 0).all()
+
+
+def test_without_held_out_documents_nothing_is_rejected_and_nothing_promised():
+    found = Calibration.fit(np.empty(0), np.empty(0, dtype=np.int64), 3, 0.05, class_conditional=True)
+    assert found.thresholds.tolist() == [np.inf] * 3 and found.finite_threshold is None
+    assert (found.promised, found.rate_interval) == (None, None)
+    scores, predicted = np.array([0.0, 1e9]), np.array([0, 2])
+    assert not found.rejects(scores, predicted).any()
+    assert found.p_values(scores, predicted).tolist() == [1.0, 1.0]

@@ -315,3 +315,30 @@ def test_a_sample_keeps_all_windows_of_a_document():
         (whole,) = set(original[sample.document == number])
         assert (sample.document == number).sum() == (document == whole).sum()
     assert sample_documents(rows, 30, 0) is rows
+
+
+class TestNothingHeldOut:
+    EMPTY = VALIDATION.take_documents(np.zeros(VALIDATION.n_documents, dtype=bool))
+
+    @pytest.mark.parametrize("score", ["max-prob", "knn"])
+    def test_it_scores_and_rejects_nothing(self, score):
+        chosen = settings(score)
+        detector = fitter(chosen).fit(TRAIN, self.EMPTY, None)
+        judged = detector.judge(outputs(STRANGE))
+        assert not judged.rejected.any() and np.isfinite(judged.scores).all() and (judged.p_values == 1.0).all()
+        assert detector.temperature == 1.0 and detector.to_manifest()["thresholds"] == [None] * 3
+        assert_same(stored(detector, chosen), detector)
+
+    def test_another_score_is_to_be_had_a_rate_is_not(self):
+        chosen = settings("max-prob")
+        detector = fitter(chosen).fit(TRAIN, self.EMPTY, None)
+        changed, _ = detector.adjusted(chosen, score="energy")
+        assert changed.score.name == "energy" and not changed.judge(outputs(STRANGE)).rejected.any()
+        with pytest.raises(ConfigError, match="without held-out documents, so no rate can be promised; set one with"):
+            detector.adjusted(chosen, false_alarm_rate=0.1)
+
+    def test_new_documents_set_a_threshold(self):
+        chosen = settings("knn")
+        detector = fitter(chosen).fit(TRAIN, self.EMPTY, None)
+        calibrated = fitter(chosen).recalibrate(detector, NEW)
+        assert calibrated.calibration.promised == 0.05 and calibrated.judge(outputs(STRANGE)).rejected.mean() > 0.5

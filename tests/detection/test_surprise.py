@@ -5,20 +5,26 @@ import math
 import numpy as np
 import pytest
 
-from masker.detection.conformal import conformal_p_values
+from masker.detection.conformal import conformal_p_values, conformal_threshold
 from masker.detection.surprise import JointSurprise, Surprise
 
 REFERENCE = np.arange(1.0, 21.0)
 
 
 def test_by_hand():
-    """Scores 1 ... 20: the tail is the two highest, q = 18, excesses 1 and 2, so the width is 1.5.
+    """Scores 1 ... 20: the tail is the eight highest, q = 12, excesses 1 to 8, so the width is 4.5.
 
-    p(18) = (1 + 3) / 21. Of 21: log(21 / 4) + 3 / 1.5. Between 10 and 11: the mean of log(21 / 12) and log(21 / 11).
+    p(12) = (1 + 9) / 21. Of 21: log(21 / 10) + 9 / 4.5. Between 10 and 11: the mean of log(21 / 12) and log(21 / 11).
     """
     u = Surprise(REFERENCE)
-    expected = [math.log(21 / 4), math.log(21 / 4) + 2, (math.log(21 / 12) + math.log(21 / 11)) / 2, 0.0]
-    np.testing.assert_allclose(u(np.array([18.0, 21.0, 10.5, 0.0])), expected)
+    expected = [math.log(21 / 10), math.log(21 / 10) + 2, (math.log(21 / 12) + math.log(21 / 11)) / 2, 0.0]
+    np.testing.assert_allclose(u(np.array([12.0, 21.0, 10.5, 0.0])), expected)
+
+
+def test_the_tail_of_few_and_of_many():
+    """Half of 10 documents: q = 5, width (1 + ... + 5) / 5 = 3, p(5) = 7 / 11. A tenth of 200: q = 180, width 10.5."""
+    np.testing.assert_allclose(Surprise(np.arange(1.0, 11.0))(np.array([8.0])), math.log(11 / 7) + 1)
+    np.testing.assert_allclose(Surprise(np.arange(1.0, 201.0))(np.array([201.0])), math.log(201 / 22) + 2)
 
 
 def test_against_the_p_value_below_the_tail():
@@ -41,10 +47,10 @@ def test_equal_references_still_rank_what_lies_beyond(reference):
 
 
 def test_joint_by_hand():
-    """Lead: u(18) = log(21 / 4). Guard, offset log 4: u(18) - log 4 = log(21 / 16); u(10) = log(21 / 12) is less."""
-    joint = JointSurprise({"a": REFERENCE, "b": REFERENCE}, {"a": 0.0, "b": math.log(4)})
-    scores = joint({"a": np.array([18.0, 18.0]), "b": np.array([18.0, 10.0])})
-    np.testing.assert_allclose(scores, [math.log(21 / 4) + math.log(21 / 16), math.log(21 / 4)])
+    """Lead: u(12) = log(21 / 10). Guard, offset log 2: u(12) - log 2 = log(21 / 20); u(10) = log(21 / 12) is less."""
+    joint = JointSurprise({"a": REFERENCE, "b": REFERENCE}, {"a": 0.0, "b": math.log(2)})
+    scores = joint({"a": np.array([12.0, 12.0]), "b": np.array([12.0, 10.0])})
+    np.testing.assert_allclose(scores, [math.log(21 / 10) + math.log(21 / 20), math.log(21 / 10)])
 
 
 def test_offsets_of_zero_are_the_statistic_of_fisher():
@@ -53,3 +59,28 @@ def test_offsets_of_zero_are_the_statistic_of_fisher():
     references = {name: draw.normal(size=4000) for name in "ab"}
     joint = JointSurprise(references, {"a": 0.0, "b": 0.0})
     assert joint({name: draw.normal(size=20000) for name in "ab"}).mean() == pytest.approx(2.0, abs=0.1)
+
+
+def test_each_among_the_others_by_hand():
+    """Scores 1 ... 21. Without 21 the others are those of the first test: log(21 / 10) + 2. The lowest is below all."""
+    joint = JointSurprise({"a": np.arange(1.0, 22.0)}, {"a": 0.0})
+    left_out = joint.left_out()
+    np.testing.assert_allclose(left_out[[20, 0]], [math.log(21 / 10) + 2, 0.0])
+    assert left_out[20] > joint({"a": np.array([21.0])})[0], "among itself it is less surprising"
+
+
+def test_one_reference_document_has_no_others():
+    joint = JointSurprise({"a": np.array([3.0])}, {"a": 0.0})
+    np.testing.assert_array_equal(joint.left_out(), joint({"a": np.array([3.0])}))
+
+
+def test_a_threshold_from_forty_documents_keeps_its_rate():
+    """k = ceil(41 · 0.95) = 39 of 40: a rate of 2 / 41 = 4.9 % on average. Documents among themselves give over 6 %."""
+    rates = {"left out": [], "in sample": []}
+    for seed in range(200):
+        draw = np.random.default_rng(seed)
+        reference, new = ({name: draw.normal(size=count) for name in "ab"} for count in (40, 1000))
+        joint = JointSurprise(reference, {"a": 0.0, "b": 0.0})
+        for name, told in (("left out", joint.left_out()), ("in sample", joint(reference))):
+            rates[name].append((joint(new) > conformal_threshold(told, 0.05)).mean())
+    assert 0.03 < np.mean(rates["left out"]) < 0.05 < 0.055 < np.mean(rates["in sample"])

@@ -10,12 +10,13 @@ from masker import Documents, Model
 from masker.config import build_settings
 from masker.detection.auto import Observed
 from masker.detection.fitting import DetectorFitter
-from masker.detection.training_and_calibration import cross_fit, train_and_calibrate
+from masker.detection.training_and_calibration import all_decisions, cross_fit, plan_training, train_and_calibrate
 from masker.documents.encoding import Encoded
 from masker.documents.folds import stratified_folds
 from masker.inference.torch_backend import TorchBackend
 from masker.modeling.heads import set_output_layer
 from masker.registry import METHODS
+from masker.training import run as run_module
 from masker.training.decisions import decisions_of
 from masker.training.run import TrainingRun
 from masker.training.trainer import MaskerTrainer
@@ -211,3 +212,43 @@ def test_the_false_alarm_rate_is_kept_on_average(tmp_path):
         naive.append(seen.judge(backend.predict_outputs(new)).rejected.mean())
     assert 0.03 < np.mean(rates) < 0.065
     assert np.mean(naive) > 0.065
+
+
+# --- what is decided -------------------------------------------------------------------------------------------------
+
+
+def rejection(start, *arguments, **sections):
+    return all_decisions(start(*arguments, **sections))["rejection"]
+
+
+def test_the_promise_is_known_before_training(start):
+    """30 documents, k = ceil(31 · 0.95) = 30: the rate is Beta(1, 30), its 5 and 95 % points 1 - 0.95^(1/30) = 0.17 %
+    and 1 - 0.05^(1/30) = 9.5 %. With 95 % confidence 30 documents promise 1 - 0.05^(1/30), too."""
+    assert rejection(start) == (
+        "score max-prob; of known texts, at most 5 % on average; for one model 0.2 to 9.5 %, 90 % sure "
+        "(30 documents calibrate)"
+    )
+    sure = {"detection": {**SCORE, "confidence": 0.95}}
+    assert rejection(start, **sure) == (
+        "score max-prob; of known texts, at most 9.5 % with 95 % confidence (30 documents calibrate)"
+    )
+
+
+def test_the_only_document_of_a_class_calibrates_nothing(start):
+    assert "(30 documents calibrate)" in rejection(start, [*TEXTS, "coach"], [*LABELS, "one"], [*CLASSES, "one"])
+
+
+def test_a_split_calibrates_on_what_it_sets_aside(start):
+    split = {"detection": {**SCORE, "calibration": "split"}, "data": {"validation_fraction": 0.4}}
+    assert "(12 documents calibrate)" in rejection(start, **split)
+
+
+def test_a_plan_is_what_is_decided_and_trains_nothing(start, monkeypatch):
+    monkeypatch.setattr(run_module, "train_stage", lambda *arguments: pytest.fail("trained"))
+    run = start()
+    assert plan_training(Documents(TEXTS, None, LABELS, "made up"), CLASSES, run.settings) == all_decisions(run)
+
+
+def test_a_published_rule_promises_nothing(start):
+    published = {"detection": {"rule": "published"}, "baselines": {"doc_filters": 4}}
+    assert rejection(start, method="doc", **published) == "score doc; the published rule, which promises no rate"

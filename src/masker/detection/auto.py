@@ -26,7 +26,7 @@ from masker.config import Settings
 from masker.detection.arrays import Floats, Labels
 from masker.detection.score import AUTO, Score, build_score
 from masker.detection.statistics import Statistics
-from masker.detection.surprise import JointSurprise
+from masker.detection.surprise import LEAST_TAIL, JointSurprise
 from masker.inference.outputs import Outputs
 from masker.metrics import auroc
 from masker.registry import SCORES
@@ -57,6 +57,15 @@ class Combination:
     offsets: dict[str, float]  # the member scores, with the surprise beyond which each counts
     references: dict[str, Floats]  # (m,) scores that each member gives the reference documents
     evidence: dict[str, Any] = field(default_factory=dict)  # the figures behind the choice, JSON-ready
+    least_tail: int = LEAST_TAIL  # reference documents that the tail of a surprise is fitted to, at least
+
+    def to_manifest(self) -> dict[str, Any]:
+        """What ``masker.json`` keeps of it; the references are tensors."""
+        return {"offsets": self.offsets, "evidence": self.evidence, "least_tail": self.least_tail}
+
+    def joint(self) -> JointSurprise:
+        """The sum of the members' surprises."""
+        return JointSurprise(self.references, self.offsets, self.least_tail)
 
 
 class JointScore(Score):
@@ -66,7 +75,7 @@ class JointScore(Score):
 
     def __init__(self, members: Sequence[Score], combination: Combination) -> None:
         self._members = members
-        self._joint = JointSurprise(combination.references, combination.offsets)
+        self._joint = combination.joint()
         self.features = tuple(dict.fromkeys(kind for member in members for kind in member.features))
 
     def ood_score(self, outputs: Outputs) -> Floats:

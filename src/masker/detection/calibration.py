@@ -31,6 +31,7 @@ class Calibration:
     by_class: Flags  # (C,) whether a class has a threshold of its own; the others share one
     external: bool = False  # thresholds were set from outside, so nothing is guaranteed
     confidence: float | None = None  # probability that this rule keeps the rate; None: it is kept on average
+    apart: Flags | None = None  # (C,) classes that share a threshold among themselves, such as those added later
 
     @classmethod
     def fit(
@@ -42,18 +43,28 @@ class Calibration:
         *,
         class_conditional: bool,
         confidence: float | None = None,
+        apart: Flags | None = None,
     ) -> Calibration:
-        """Set conformal thresholds.
+        """Set conformal thresholds; without held-out documents, thresholds that reject nothing and promise nothing.
 
         ``class_conditional`` keeps the guarantee within each predicted class that has enough held-out documents, and
         within all other classes together. (If these used the threshold of all documents, the false alarms of the large
         classes would be spent twice.) A ``confidence`` then holds for each of these groups, not for all at once.
+
+        Classes that are ``apart`` keep it among themselves, if they have enough held-out documents together.
         """
         by_class = np.zeros(n_classes, dtype=bool)
+        if not len(scores):
+            unreached = np.full(n_classes, np.inf)
+            return cls(scores, predicted, false_alarm_rate, unreached, by_class, external=True, confidence=confidence)
+        enough = max(1, least_documents(false_alarm_rate, confidence))
         if class_conditional:
-            enough = max(1, least_documents(false_alarm_rate, confidence))
             by_class = np.bincount(predicted, minlength=n_classes) >= enough
-        rule = cls(scores, predicted, false_alarm_rate, np.empty(n_classes), by_class, confidence=confidence)
+        if apart is not None and np.isin(predicted, np.flatnonzero(apart & ~by_class)).sum() < enough:
+            apart = None
+        rule = cls(
+            scores, predicted, false_alarm_rate, np.empty(n_classes), by_class, confidence=confidence, apart=apart
+        )
         for labels, members in rule._groups():
             rule.thresholds[labels] = conformal_threshold(scores[members], false_alarm_rate, confidence)
         return rule
@@ -62,21 +73,29 @@ class Calibration:
         """Disjoint groups of classes (C,) with a common threshold, and the held-out documents (n,) behind it."""
         for label in np.flatnonzero(self.by_class):
             yield np.arange(len(self.by_class)) == label, self.predicted == label
-        if not self.by_class.all():
-            rest = ~self.by_class[self.predicted]
-            # If no held-out document is of these classes, all documents are the best guess.
-            yield ~self.by_class, rest if rest.any() else np.ones_like(rest)
+        apart = np.zeros_like(self.by_class) if self.apart is None else self.apart
+        for side in (False, True):
+            shared = ~self.by_class & (apart == side)
+            if shared.any():
+                rest = shared[self.predicted]
+                # If no held-out document is of these classes, all documents are the best guess.
+                yield shared, rest if rest.any() else np.ones_like(rest)
 
     def with_threshold(self, threshold: float) -> Calibration:
         """Replace the thresholds by one from outside, such as that of a published rule."""
         thresholds, by_class = np.full_like(self.thresholds, threshold), np.zeros_like(self.by_class)
-        return replace(self, thresholds=thresholds, by_class=by_class, external=True)
+        return replace(self, thresholds=thresholds, by_class=by_class, external=True, apart=None)
 
     @property
     def threshold(self) -> float:
-        """The threshold that classes share; the highest one if each class has its own."""
+        """The threshold that classes share; the highest one if there are several."""
         shared = self.thresholds[~self.by_class]
-        return float(shared[0] if len(shared) else self.thresholds.max())
+        return float((shared if len(shared) else self.thresholds).max())
+
+    @property
+    def finite_threshold(self) -> float | None:
+        """The threshold; ``None`` if it rejects nothing, because JSON has no infinity."""
+        return self.threshold if np.isfinite(self.threshold) else None
 
     @property
     def promised(self) -> float | None:

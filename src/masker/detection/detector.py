@@ -74,6 +74,7 @@ class Detector:
     held_out: HeldOut  # to calibrate any other score on
     head: Head
     basis: ScoreBasis = field(default_factory=ScoreBasis)  # what this and the other scores are built from
+    added: npt.NDArray[np.bool_] | None = None  # (C,) classes that were added after training; None: no class was
 
     def judge(self, outputs: Outputs) -> Judgement:
         """Probabilities, scores, p-values and decisions.
@@ -137,6 +138,11 @@ class Detector:
             sure = self.calibration.confidence if confidence is None else checked_confidence(confidence)
         except ValueError as error:
             raise ConfigError(f"confidence: {error}; got {confidence!r}") from None
+        if not len(self.held_out.predicted) and (false_alarm_rate, confidence, class_conditional) != (None, None, None):
+            raise ConfigError(
+                "this model was trained without held-out documents, so no rate can be promised; set one with "
+                "'masker calibrate MODEL NEW_TEXTS'"
+            )
         if name == self.score.name and (false_alarm_rate, confidence, class_conditional) == (None, None, None):
             return self, settings.detection
         before = settings.detection
@@ -148,7 +154,9 @@ class Detector:
             changes["score"] = name
         n_classes = len(self.calibration.thresholds)
         held_out = self.held_out.scores[name], self.held_out.predicted
-        calibration = Calibration.fit(*held_out, n_classes, rate, class_conditional=by_class, confidence=sure)
+        calibration = Calibration.fit(
+            *held_out, n_classes, rate, class_conditional=by_class, confidence=sure, apart=self.added
+        )
         chosen = self.score if name == self.score.name else self.basis.build(name, settings)
         return replace(self, score=chosen, calibration=calibration), before.model_copy(update=changes)
 
@@ -164,12 +172,15 @@ class Detector:
             "confidence": calibration.confidence,
             "promised": calibration.promised,
             "rate_interval": calibration.rate_interval,
-            "thresholds": calibration.thresholds.tolist(),
+            # JSON has no infinity.
+            "thresholds": [float(one) if np.isfinite(one) else None for one in calibration.thresholds],
             "by_class": calibration.by_class.tolist(),
             "held_out": len(calibration.scores),
             "separate": self.held_out.separate,
-            "auto": None if auto is None else {"offsets": auto.offsets, "evidence": auto.evidence},
+            "auto": None if auto is None else auto.to_manifest(),
         }
+        if self.added is not None:
+            manifest |= {"added_classes": self.added.tolist(), "apart": calibration.apart is not None}
         return manifest if learnt is None or learnt.name == self.score.name else {**manifest, "learnt": learnt.name}
 
     def to_arrays(self) -> Arrays:
@@ -190,21 +201,23 @@ class Detector:
         held_out = part_of(arrays, _HELD_OUT)
         predicted = held_out.pop(_PREDICTED).astype(np.int64)
         known = held_out.pop(_LABELS, None), held_out.pop(_CONFIDENCE, None)
+        added = np.array(stored["added_classes"], dtype=bool) if "added_classes" in stored else None
         calibration = Calibration(
             held_out[name],
             predicted,
             float(stored["false_alarm_rate"]),
-            np.array(stored["thresholds"], dtype=np.float64),
+            np.array([np.inf if one is None else one for one in stored["thresholds"]], dtype=np.float64),
             np.array(stored["by_class"], dtype=bool),
             external=stored["promised"] is None,
             confidence=stored.get("confidence"),  # folders of earlier versions do not have it
+            apart=added if stored.get("apart") else None,
         )
         basis = ScoreBasis.from_stored(stored["auto"], stored.get("learnt", name), arrays, settings)
         installed = name == AUTO or name in SCORES
         score = basis.build(name, settings) if installed else MissingScore(name)
         scores = {other: column for other, column in held_out.items() if other in (name, AUTO) or other in SCORES}
         seen = HeldOut(scores, predicted, bool(stored["separate"]), *known)
-        return cls(score, calibration, float(stored["temperature"]), seen, settings.model.head, basis)
+        return cls(score, calibration, float(stored["temperature"]), seen, settings.model.head, basis, added)
 
 
 def document_scores(score: Score, outputs: Outputs) -> Floats:

@@ -108,7 +108,7 @@ def _false_alarms(detector: Detector, classes: Sequence[str], test: Judgement) -
         "separate": detector.held_out.separate,
         "realised": _share(test.rejected),
     }
-    if calibration.by_class.any():
+    if calibration.by_class.any() or calibration.apart is not None:
         report["by_predicted_class"] = {
             name: _share(test.rejected[test.predicted == label])
             for label, name in enumerate(classes)

@@ -23,7 +23,6 @@ from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, Score
 from masker.detection.score_basis import ScoreBasis
 from masker.detection.stand_ins import stand_in_documents
 from masker.detection.statistics import Statistics, gather_statistics
-from masker.detection.surprise import JointSurprise
 from masker.detection.temperature import fit_temperature
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
@@ -83,7 +82,7 @@ class DetectorFitter:
         if name == AUTO:
             basis = replace(basis, combination=choose_combination(observed))
             assert basis.combination is not None
-            scores[AUTO] = JointSurprise(basis.combination.references, basis.combination.offsets)(scores)
+            scores[AUTO] = basis.combination.joint().left_out()
         score = basis.build(name, settings)
         detector = self._calibrated_on(scores, observed.logits.argmax(axis=1), score, basis, separate=True)
         if settings.detection.calibrate_confidence:
@@ -98,7 +97,8 @@ class DetectorFitter:
 
         Args:
             train: Training documents. These and all others have class indices as labels.
-            validation: Documents that chose the checkpoint; they choose the score, too.
+            validation: Documents that chose the checkpoint; they choose the score, too. If there are none, nothing is
+                calibrated: the detector has a score, and rejects nothing.
             calibration: Documents that chose nothing; ``None`` calibrates on ``validation``.
             train_outputs: Outputs of the training documents, if they were computed already.
         """
@@ -107,6 +107,8 @@ class DetectorFitter:
         labels = held_out_labels = document_labels(validation)
         kinds = features_of_score(name)
         basis = self._basis(train, train_outputs)
+        if not len(validation):
+            return self._calibrated(basis.build(name, settings), basis, None, separate=True)
         chosen_on = self._run(validation, kinds)
         if name == AUTO:
             basis = replace(basis, combination=self._choose(basis, validation, chosen_on))
@@ -210,13 +212,18 @@ class DetectorFitter:
 
     # Calibrating ----------------------------------------------------------------------------------------------------
 
-    def _calibrated(self, score: Score, basis: ScoreBasis, held_out: Outputs, *, separate: bool) -> Detector:
+    def _calibrated(self, score: Score, basis: ScoreBasis, held_out: Outputs | None, *, separate: bool) -> Detector:
         """The detector of a score, with the held-out documents' scores by every score that the model can have."""
         settings = self._settings
+        if held_out is None:
+            nothing = {name: np.empty(0) for name in (score.name, *self._names(score, basis))}
+            return self._calibrated_on(nothing, np.empty(0, dtype=np.int64), score, basis, separate=separate)
         scores = {score.name: checked_scores(score, held_out)}
         for name in self._names(score, basis):
             if name not in scores:
                 scores[name] = document_scores(basis.build(name, settings), held_out)
+        if AUTO in scores and basis.combination is not None and not separate:
+            scores[AUTO] = basis.combination.joint().left_out()  # these documents are its reference
         return self._calibrated_on(scores, held_out.logits.argmax(axis=1), score, basis, separate=separate)
 
     def _calibrated_on(

@@ -82,7 +82,9 @@ class ScoreBasis:
         statistics = part_of(arrays, _STATISTICS)
         chosen = None
         if combination is not None:
-            chosen = Combination(combination["offsets"], part_of(arrays, _REFERENCE), combination["evidence"])
+            references = part_of(arrays, _REFERENCE)
+            tail = combination.get("least_tail", 1)  # folders of earlier versions do not say
+            chosen = Combination(combination["offsets"], references, combination["evidence"], tail)
         score: type[Score] = SCORES.get(learnt) if learnt in SCORES else MissingScore
         state = score.from_state(part_of(arrays, _LEARNT), settings) if issubclass(score, LearntScore) else None
         return cls(Statistics.from_arrays(statistics) if statistics else None, chosen, state)

@@ -5,18 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from masker.config import Settings
 from masker.detection.auto import Observed
+from masker.detection.conformal import INTERVAL_SHARE, promised_rate, rate_interval
 from masker.detection.detector import Detector
 from masker.detection.fitting import DetectorFitter
+from masker.documents import Documents
 from masker.inference.backend import Backend, Floats
 from masker.inference.windows import document_labels
 from masker.metrics import accuracy
+from masker.registry import METHODS
 from masker.training.cross_fitting import BackendMean
+from masker.training.decisions import decisions_of
 from masker.training.run import TrainingRun
 
 
@@ -37,6 +44,44 @@ def train_and_calibrate(run: TrainingRun, train: Callable[[TrainingRun], Backend
         return Calibrated(backend, None)
     fitter = _fitter(run, backend)
     return Calibrated(backend, fitter.fit(data.train, data.validation, data.calibration, run.train_outputs))
+
+
+def all_decisions(run: TrainingRun) -> dict[str, str]:
+    """What was decided for the user, by subject: how to train, and what is promised about the rejection."""
+    decisions = decisions_of(run)
+    return {**decisions, "rejection": _rejection(run)} if run.classes else decisions
+
+
+def plan_training(documents: Documents, classes: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The decisions that a training on these documents would take, without training."""
+    with tempfile.TemporaryDirectory() as work:
+        return all_decisions(TrainingRun(documents, classes, settings, Path(work), "cpu"))
+
+
+def _rejection(run: TrainingRun) -> str:
+    settings, own = run.settings.detection, METHODS.get(run.settings.training.method).own_score
+    score = f"score {own or settings.score}"
+    if settings.rule == "published":
+        return f"{score}; the published rule, which promises no rate"
+    documents = min(_calibrating_documents(run), settings.held_out)
+    if not documents:
+        return f"{score}; nothing is rejected until 'masker calibrate' has set a threshold on other documents"
+    promised = promised_rate(documents, settings.false_alarm_rate, settings.confidence)
+    if settings.confidence is None:
+        low, high = rate_interval(documents, settings.false_alarm_rate)
+        sure = f"on average; for one model {100 * low:.1f} to {100 * high:.1f} %, {100 * INTERVAL_SHARE:.0f} % sure"
+    else:
+        sure = f"with {100 * settings.confidence:.6g} % confidence"
+    group = " of each predicted class that has enough" if settings.class_conditional else ""
+    return f"{score}; of known texts{group}, at most {100 * promised:.3g} % {sure} ({documents} documents calibrate)"
+
+
+def _calibrating_documents(run: TrainingRun) -> int:
+    data = run.data
+    if data.folds is None:
+        return (data.validation if data.calibration is None else data.calibration).n_documents
+    counts = np.bincount(document_labels(data.train))
+    return int(counts[counts > 1].sum())
 
 
 def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend]) -> Calibrated:
