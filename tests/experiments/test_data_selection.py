@@ -6,7 +6,7 @@ import pytest
 
 from masker.errors import DataError
 from masker.experiments import data_selection as selection
-from masker.experiments.data_selection import read_selections
+from masker.experiments.data_selection import found_raw, read_selections
 from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
 from masker.experiments.recipe_parts import Selection
@@ -27,6 +27,26 @@ def test_known_classes_are_drawn_from_training_documents(corpora, tiny_recipe, t
         seen, unseen = (set(read_selections([drawn | {"split": ["test"], "classes": classes}]).class_names)
                         for classes in ("seen", "unseen"))  # fmt: skip
         assert len(train) == 4 and seen == train - {"a"} and unseen == set("bcdefghxyz") - train
+
+
+def test_known_classes_are_drawn_from_the_labels_that_are_named(tmp_path, monkeypatch):
+    """Half of four of the eight classes, whatever the other four are."""
+    for split in ("train", "test"):
+        write_corpus(tmp_path, "topics", split, [{"text": f"word {name}", "label": name} for name in "abcdefgh"])
+    monkeypatch.setenv("MASKER_DATA", str(tmp_path))
+    part = {"corpus": "topics", "sha256": [None], "genre": [], "without_labels": [], "documents": None}
+    drawn = part | {"labels": list("aceg"), "class_ratio": 0.5, "class_seed": 1}
+    seen, unseen = (set(read_selections([drawn | {"split": ["test"], "classes": classes}]).class_names)
+                    for classes in ("seen", "unseen"))  # fmt: skip
+    assert len(seen) == len(unseen) == 2 and seen | unseen == set("aceg")
+
+
+def test_only_corpora_that_are_here_are_looked_at_before_a_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("MASKER_DATA", str(tmp_path))
+    monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "cache"))
+    assert found_raw(["20newsgroups"], fetch=False) == {}
+    write_corpus(tmp_path, "20newsgroups", "train", [{"text": "only words", "label": "a"}])
+    assert found_raw(["20newsgroups"], fetch=False) == {"20newsgroups": False}
 
 
 def test_other_text_under_the_same_name_is_another_experiment(data_folder, tiny_recipe, tmp_path, monkeypatch):

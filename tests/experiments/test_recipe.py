@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def test_there_is_one_for_each_table_and_figure():
     expected = (
         "ood-ablation ood-main split-ratio classification-accuracy cross-domain-ablation cross-domain nli stsb "
         "keyword-comparison keyword-heatmap tsne attention-analysis context-form reliance defaults quality "
-        "quality-short open-intent false-alarms"
+        "quality-short open-intent false-alarms regularizer"
     )
     assert sorted(expected.split()) == RECIPES
     answered = {table for name in RECIPES for table in load_recipe(name).paper_tables}
@@ -34,24 +35,24 @@ def test_there_is_one_for_each_table_and_figure():
 
 
 @pytest.mark.parametrize("name", RECIPES)
-@pytest.mark.parametrize("scale_name", ["small", "paper"])
-def test_settings_are_valid_at_every_scale(name, scale_name):
+def test_settings_are_valid_at_every_scale(name):
     recipe = load_recipe(name)
-    assert recipe.name == name
-    scale = recipe.scale(scale_name)
-    for source in recipe.sources:
-        for system in recipe.systems:
-            for column, encoder in scale.backbones.items():
-                settings = run_settings(recipe, scale, RunCoordinates(source, system, column, encoder, 3))
-                assert settings.training.seed == 3
-                assert settings.model.backbone == encoder.model
+    assert recipe.name == name and {"small", "paper"} <= set(recipe.scales)
+    for scale in recipe.scales.values():
+        for source in recipe.sources:
+            for system in recipe.systems:
+                for column, encoder in scale.backbones.items():
+                    settings = run_settings(recipe, scale, RunCoordinates(source, system, column, encoder, 3))
+                    assert settings.training.seed == 3
+                    assert settings.model.backbone == encoder.model
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_header_says_how_to_run_it(name):
     text = (files("masker.experiments") / "recipes" / f"{name}.yaml").read_text()
     header = text[: text.index("\nname:")]
-    for scale in ("small", "paper"):
+    own = text[text.index("\nscales:") :] if "\nscales:" in text else ""
+    for scale in ("small", "paper", *(["medium"] if "\n  medium:" in own else [])):
         assert any(name in line and f"--scale {scale}" in line for line in header.splitlines()), header
     assert "2 CPU cores" in header and "GPU" in header and "Expected" in header
 
@@ -65,6 +66,55 @@ def test_the_small_scale_is_small(name):
     if name not in SHORT_TEXTS:
         assert scale.settings["model"]["max_length"] <= 128
     assert "amazon50" not in {stand_in.corpus for stand_in in scale.stand_ins.values()}
+
+
+def test_a_night_takes_the_whole_of_20_newsgroups(monkeypatch):
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    rows = {"vanilla", "vanilla-long", "residual", "masker"}
+    plan = plan_recipe(load_recipe("ood-main"), "medium", fetch=False)
+    stages = plan.graph.stages
+    assert {run.system for run in plan.runs} == rows and {run.seed for run in plan.runs} == {0, 1, 2}
+    for run in plan.runs:
+        assert set(stages[run.goal].inputs["ood"]) == {"Amazon", "Reuters", "IMDB", "SST-2", "Fine Food"}
+        data = stages[stages[run.goal].depends_on[0]].inputs["data"]
+        assert (data["corpus"], data["documents"], data["class_ratio"]) == ("20newsgroups", None, None)
+    across = plan_recipe(load_recipe("cross-domain"), "medium", fetch=False)
+    assert {run.source for run in across.runs} == {"IMDB", "SST-2", "Grocery"}
+    assert {run.system for run in across.runs} == rows
+    assert across.scale.settings == {}, "not shortened: the recipe's own length"
+
+
+@pytest.mark.parametrize("backbone", ["granite-30m", "mpnet"])
+def test_the_main_table_can_be_run_with_other_encoders(monkeypatch, backbone):
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    options = RunOptions(backbones=[backbone], seeds=[0], only=["system=masker"])
+    plan = plan_recipe(load_recipe("ood-main"), "small", options, fetch=False)
+    assert {(run.backbone, run.model) for run in plan.runs} == {("BERT", backbone)}
+
+
+def test_stand_ins_at_the_scale_of_the_paper(monkeypatch):
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    for replaced, corpus in ((False, "amazon50"), (True, "amazon24")):
+        options = RunOptions(seeds=[0], only=["train=Amazon", "system=doc"], stand_ins=replaced)
+        plan = plan_recipe(load_recipe("ood-main"), "paper", options, fetch=False)
+        data = next(stage for stage in plan.graph.stages.values() if stage.kind == "train").inputs["data"]
+        assert data["corpus"] == corpus and ("Movies_and_TV" in data["without_labels"]) == replaced
+
+
+def test_the_search_trains_all_systems_for_as_many_steps():
+    """Equal epochs, batches and rates, whatever the system; one model for both readings."""
+    recipe = load_recipe("regularizer")
+    scale = recipe.scale("small")
+    [(column, encoder)] = scale.backbones.items()
+    schedules = set()
+    for system in recipe.systems:
+        settings = run_settings(recipe, scale, RunCoordinates("Amazon", system, column, encoder, 0))
+        training = settings.training.model_dump(exclude={"method"})
+        schedules.add(json.dumps([settings.epochs, settings.model.head, training], sort_keys=True))
+    assert len(schedules) == 1
+    plan = plan_recipe(recipe, "small", RunOptions(seeds=[0], only=["train=Amazon", "system=paper"]), fetch=False)
+    assert [run.system for run in plan.runs] == ["paper:max-prob", "paper:auto"]
+    assert len({plan.graph.stages[run.goal].depends_on for run in plan.runs}) == 1
 
 
 def paper_runs(recipe):
@@ -144,18 +194,23 @@ def test_small_ablation_shares_its_models_with_the_small_main_table(monkeypatch)
 
 
 def test_reliance_audits_the_models_of_the_main_tables(monkeypatch):
-    """Run together, the recipes train vanilla and MASKER once; the longer vanilla training on IMDB is new."""
+    """Run together, the recipes train vanilla, short and long, and MASKER once; the stronger settings are new."""
     monkeypatch.delenv("MASKER_DATA", raising=False)
     names = ("reliance", "ood-main", "cross-domain")
     plans = [plan_recipe(load_recipe(name), "small", fetch=False) for name in names]
     trained, *others = ({i for i, stage in plan.graph.stages.items() if stage.kind == "train"} for plan in plans)
-    assert len(trained) == 12 and [len(trained & other) for other in others] == [6, 4]
+    assert len(trained) == 30 and [len(trained & other) for other in others] == [9, 9]
 
 
 def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("extends: nli\nname: mine\ntitle: Mine\n")
     assert load_recipe(str(path)).metrics == ["accuracy"]
+    path.write_text(
+        "extends: ood-main\nname: mine\nsystems:\n  masker: {title: m}\n  doc: {title: d}\ncomparisons: []\n"
+    )
+    scales = load_recipe(str(path)).scales
+    assert scales["medium"].systems == ["masker"] and scales["medium"].sources == ["Newsgroup"], "what is left of them"
     path.write_text("extends: classification-accuracy\nname: mine\n")
     assert load_recipe(str(path)).sources == load_recipe("ood-main").sources, "by way of the recipe it extends"
     path.write_text("extends: nli\nname: mine\nmetrics: [acuracy]\nsystem: {}\n")
@@ -178,6 +233,11 @@ def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):
     [
         ({"comparisons": [{"system": "masker", "baseline": "nobody", "metric": "accuracy"}]}, "'nobody'"),
         ({"analysis": {"kind": "tsne", "figure": "x"}}, "either a table"),
+        ({"table": None, "halves": {"baseline": "vanilla", "choose": ["Telephone"], "confirm": ["Mars"]}}, "'Mars'"),
+        (
+            {"table": None, "halves": {"baseline": "vanilla", "choose": ["Telephone"], "confirm": ["Telephone"]}},
+            "cannot be in both halves",
+        ),
         ({"metrics": []}, "needs metrics"),
         (
             {

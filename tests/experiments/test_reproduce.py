@@ -206,7 +206,7 @@ def test_list_dry_run_and_bad_input(corpora, tiny_recipe, tmp_path):
     assert dry.returncode == 0 and "train masker · Newsgroup · bert · seed 1" in dry.stdout
     assert not (tmp_path / "out").exists()
     absent = run("reproduce", "stsb", "--dry-run", "--output", output)
-    assert "Missing corpora: stsb" in absent.stdout
+    assert "Data that stsb lacks: stsb." in absent.stdout
     assert "Did you mean 'ood-main'" in one_line(run("reproduce", "ood-mein"))
     assert "engine must be one of local" in one_line(run("reproduce", recipe, "--engine", "abacus", "--output", output))
     assert not (tmp_path / "out").exists()

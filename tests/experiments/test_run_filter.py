@@ -17,6 +17,7 @@ RUN = {"train": "Newsgroup", "system": "masker", "backbone": ("BERT", "minilm")}
         (["system=MASKER"], True),
         (["system=vanilla", "system=masker"], True),
         (["system=masker", "train=amazon"], False),
+        (["system=masker:auto"], False),
         (["backbone=bert"], True),
         (["backbone=minilm"], True),
         (["backbone=roberta"], False),
@@ -24,6 +25,12 @@ RUN = {"train": "Newsgroup", "system": "masker", "backbone": ("BERT", "minilm")}
 )
 def test_a_run_matches_one_value_of_each_key(only, expected):
     assert RunFilter(only).matches(**RUN) is expected
+
+
+def test_a_system_is_named_with_or_without_its_score():
+    run = {**RUN, "system": "masker:auto"}
+    assert RunFilter(["system=masker"]).matches(**run) and RunFilter(["system=masker:auto"]).matches(**run)
+    assert not RunFilter(["system=masker:energy"]).matches(**run)
 
 
 def test_the_values_of_all_runs_are_remembered():

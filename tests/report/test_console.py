@@ -93,6 +93,24 @@ def test_training_of_a_regression_names_no_threshold(capsys):
     assert "out-of-distribution" not in out and "keywords" not in out
 
 
+def test_training_without_held_out_documents(capsys):
+    nothing = {**DETECTION, "score": "max-prob", "auto": None, "promised": None, "held_out": 0}
+    model = SimpleNamespace(
+        validation={},
+        keywords=None,
+        detector=SimpleNamespace(calibration=SimpleNamespace(threshold=float("inf"))),
+        describe_detector=lambda: {**nothing, "thresholds": [None, None, None]},
+        provenance={"decisions": {"held out": "none: all documents train"}},
+    )
+    print_training(summary(model=model), "ood")
+    out = printed(capsys)
+    assert "trained on 60 documents in 12 s; none held out\n" in out
+    assert "score max-prob; no text was held out, so nothing is rejected: set a threshold with 'masker calibrate" in out
+    assert "exceeds" not in out
+    (line,) = (line for line in out.splitlines() if line.startswith("  preset:"))
+    assert "ood: as in the paper, except" in line and "docs/equations.md" in line
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

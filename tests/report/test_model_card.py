@@ -55,6 +55,13 @@ def test_held_out_documents_a_regression_and_nothing():
     assert "It has not been measured." in model_card(Report(REPORT.model, ["c"], None))
 
 
+def test_a_model_that_rejects_nothing_says_so():
+    facts = replace(REPORT.model, threshold=float("inf"), promised=None)
+    text = model_card(replace(REPORT, model=facts))
+    assert "nothing is rejected until `masker calibrate MODEL NEW_TEXTS` sets a threshold" in text
+    assert "exceeds" not in text
+
+
 def test_figures_without_a_spread_are_left_out():
     """If every answer is right, resampling says nothing about how wrong that may be."""
     evaluation = {**REPORT.evaluation, "classification": {

@@ -54,7 +54,7 @@ def output(tmp_path):
     folder = tmp_path / "out" / "nli"
     folder.mkdir(parents=True)
     (folder / "summary.json").write_text(dumps_summary(SUMMARY))
-    (folder / "figure.png").write_bytes(b"picture")
+    (folder / "figure.svg").write_text("<svg/>")
     return tmp_path / "out"
 
 
@@ -69,9 +69,20 @@ def test_results_are_copied_and_shown_with_their_notes(output, tmp_path):
         "2030-01-02, commit 0123456789ab when summarised, Linux" in page
         and "masker reproduce nli --scale small" in page
     )
-    assert "![Inference](../results/reproduction/nli.small.png)" in page
+    assert "![Inference](../results/reproduction/nli.small.svg)" in page
     assert "## Not run yet" in page and "`stsb`" in page
     assert make_page(results, notes) == page
+
+
+def test_another_encoder_stands_beside_the_scales_own(output, tmp_path):
+    results = tmp_path / "results"
+    add_results(output, results)
+    setting = {**SUMMARY["setting"], "models": ["granite-30m"]}
+    (output / "nli" / "summary.json").write_text(dumps_summary({**SUMMARY, "setting": setting}))
+    assert add_results(output, results) == [results / "nli.small.granite-30m.json"]
+    page = make_page(results, tmp_path / "notes.md")
+    assert "## Inference (`nli`, small)" in page and "## Inference (`nli`, small, granite-30m)" in page
+    assert "`masker reproduce nli --scale small --backbone granite-30m`" in page
 
 
 def test_the_origin_of_a_table_is_that_of_its_stages(output, tmp_path):

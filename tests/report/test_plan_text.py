@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from masker.experiments.plan import RunOptions, plan_recipes
 from masker.experiments.recipe import load_recipe, recipe_names
-from masker.report.plan_text import missing_corpora, plan_text, recipes_table
+from masker.files import write_json
+from masker.report.plan_text import missing_corpora, missing_lines, plan_text, recipes_table
 
 
-def test_every_recipe_is_listed_with_its_table_or_figure():
-    lines = recipes_table().splitlines()
-    assert len(lines) == 2 + len(recipe_names())
-    listed = {line.split("|")[1].strip(): line for line in lines[2:]}
-    assert "fig:tsne" in listed["tsne"] and "ood_main" in listed["ood-main"]
+def test_every_recipe_is_listed_with_its_status_and_time(tmp_path, monkeypatch):
+    """One was published with its duration, one before summaries had it, one has been run here; the rest not."""
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "cache"))  # not what the user has downloaded
+    setting = {"seeds": [0], "seconds": 7200, "models": ["minilm"]}
+    summary = {"recipe": "tsne", "scale": "small", "setting": setting, "provenance": {"created": "2030-01-02T00:00:00"}}
+    published, here = tmp_path / "results", tmp_path / "out" / "nli"
+    write_json(published / "tsne.small.json", summary)
+    other = {"seeds": [0, 1], "models": ["granite-30m"]}
+    write_json(published / "stsb.small.granite-30m.json", {**summary, "recipe": "stsb", "setting": other})
+    here.mkdir(parents=True)
+    write_json(here / "summary.json", {**summary, "recipe": "mine", "scale": "paper"})
+    lines = recipes_table(tmp_path / "out", published).splitlines()
+    assert len(lines) == 2 + sum(len(load_recipe(name).scales) for name in recipe_names())
+    rows = {tuple(cell.strip() for cell in line.split("|")[1:3]): line for line in lines[2:]}
+    assert "fig:tsne" in rows["tsne", "small"] and "took 2.0 h " in rows["tsne", "small"]
+    assert "| 2030-01-02, seed 0 " in rows["tsne", "small"] and "| not run " in rows["tsne", "paper"]
+    assert "2030-01-02, granite-30m, seeds 0, 1" in rows["stsb", "small"] and " about " in rows["stsb", "small"]
+    assert "2030-01-02, seed 0" in rows["nli", "paper"] and "not run" in rows["nli", "small"]
+    assert "not known" in rows["ood-main", "paper"] and " h " in rows["ood-main", "medium"]
 
 
 @pytest.fixture
 def text_of(monkeypatch, tmp_path):
     monkeypatch.delenv("MASKER_DATA", raising=False)
+    monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "cache"))  # not what the user has downloaded
 
     def show(*names, scale="small", options=RunOptions()):  # noqa: B008
         return plan_text(*plan_recipes(names, scale, options, fetch=False), tmp_path / "out")
@@ -27,7 +46,7 @@ def text_of(monkeypatch, tmp_path):
 
 
 def test_the_small_scale_is_estimated_for_its_hardware(text_of):
-    text = text_of("nli", options=RunOptions(only=["system=vanilla"]))
+    text = text_of("nli", options=RunOptions(only=["system=vanilla"], seeds=[0]))
     assert text.splitlines()[:2] == [
         "train vanilla · Telephone · minilm · seed 0",
         "evaluate vanilla · Telephone · minilm · seed 0",
@@ -49,7 +68,23 @@ def test_long_runs_are_in_minutes_too(text_of):
 
 
 def test_missing_corpora_are_named(text_of, corpora, tiny_recipe, tmp_path):
-    assert "Missing corpora: stsb (see 'masker data list')." in text_of("stsb")
+    assert text_of("stsb").endswith(
+        "Data that stsb lacks: stsb.\n  stsb: downloaded from hub mteb/stsbenchmark-sts@b0fddb56 when it is needed."
+    )
+    lines = text_of("ood-main", "tsne", scale="paper").splitlines()
+    assert "Data that ood-main lacks: 20newsgroups, amazon50, finefood, imdb, reuters, sst2." in lines
+    assert "Data that tsne lacks: amazon50, finefood, sst2." in lines
+    [amazon] = [line for line in lines if line.startswith("  amazon50: ")]
+    assert "masker data fetch amazon50 --from 50EleReviews.json" in amazon
+    assert amazon.endswith(", or --stand-ins, which takes amazon24 instead.")
     plans, graph = plan_recipes([tiny_recipe()], "small", fetch=False)
     assert missing_corpora(graph) == set()
-    assert "Missing" not in plan_text(plans, graph, tmp_path / "out")
+    assert "lacks" not in plan_text(plans, graph, tmp_path / "out")
+
+
+def test_a_corpus_in_the_wrong_form_is_named(corpora, tiny_recipe, tmp_path):
+    plans, _ = plan_recipes([tiny_recipe(raw=["topics", "20newsgroups"])], "small", fetch=False)
+    assert plans[0].raw == {"topics": True}, "known in one form only; the other is not used"
+    lines = missing_lines([replace(plans[0], raw={"20newsgroups": False})])
+    assert lines[0] == "Data that tiny wants as raw text: 20newsgroups."
+    assert "get 20news-bydate.tar.gz" in lines[1]

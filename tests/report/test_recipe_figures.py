@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from types import SimpleNamespace
 
@@ -21,21 +22,25 @@ RESULTS = {
 
 def outcome(kind, folder):
     analysis = None if kind is None else SimpleNamespace(kind=kind)
-    run = {"train": "Topics", "system": "vanilla", "result": RESULTS.get(kind)}
+    run = {"train": "Topics", "system": "vanilla", "seed": 0, "result": RESULTS.get(kind)}
     return SimpleNamespace(
         plan=SimpleNamespace(recipe=SimpleNamespace(analysis=analysis)),
-        summary={"systems": {"vanilla": "Vanilla"}},
+        summary={"systems": {"vanilla": "Vanilla"}, "recipe": "drawn", "title": "A drawing"},
         folder=folder,
-        results={"one": run, "two": run},
+        results={"one": run, "two": run, "three": run, "other seed": {**run, "seed": 1}},
     )
 
 
 @pytest.mark.parametrize("kind", list(RESULTS))
 def test_every_kind_is_drawn(kind, tmp_path):
     pytest.importorskip("matplotlib")
-    assert draw_figure(outcome(kind, tmp_path)) == tmp_path / "figure.png"
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-    assert [path.name for path in tmp_path.iterdir()] == ["figure.png"], "no temporary file stays"
+    assert draw_figure(outcome(kind, tmp_path)) == tmp_path / "figure.svg"
+    text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert text.startswith("<?xml") and 'aria-label="A drawing' in text
+    assert len(re.findall(r">[^<]*Topics", text)) == 3, "one panel for each result of the first seed"
+    assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"], "no temporary file stays"
+    draw_figure(outcome(kind, tmp_path))
+    assert (tmp_path / "figure.svg").read_text(encoding="utf-8") == text, "the same results give the same bytes"
 
 
 @pytest.mark.parametrize("kind", [None, "reliance"])

@@ -36,6 +36,28 @@ def test_odd_numbers_of_the_paper_get_a_footnote(summary_of):
     assert any(line.startswith("- \\*") and "96.8" in line for line in lines)
 
 
+def test_the_data_behind_a_table_are_described():
+    setting = {
+        "hardware": "2 CPU cores", "models": ["minilm"], "seeds": [0], "train_documents": 10, "test_documents": 1000,
+        "class_ratio": None, "stand_ins": {}, "settings": {}, "notes": ["Mind this."], "split_by_seed": True,
+        "test_sizes": {"Letters": [230, 230], "unseen classes": [900, 1000]}, "raw": {"a": True, "b": False},
+    }  # fmt: skip
+    summary = {"scale": "small", "setting": setting, "cells": [], "comparisons": [], "systems": {}}
+    summary["table"] = {"rows": ["train"], "columns": ["system"]}
+    assert summary_lines(summary)[:6] == [
+        "Scale `small` (2 CPU cores): encoder minilm, 10 training documents, 1,000 documents per test set at most, "
+        "seed 0.",
+        "Documents of smaller test sets: Letters 230.",
+        "Each seed draws its own known classes, so deviations include the choice of classes.",
+        "`a` is the raw text, as in the paper.",
+        "`b` was **not** the raw text that the paper uses.",
+        "Mind this.",
+    ]
+    assert "Documents of the test sets" in "\n".join(
+        summary_lines({**summary, "setting": {**setting, "test_documents": None}})
+    )
+
+
 def test_a_comparison_is_a_sentence():
     row = {"system": "a", "baseline": "b", "metric": "eer", "wins": 2, "cells": 3, "difference": 1.5}
     row |= {"p_value": 0.25, "smallest_p": 0.25, "units": 3}

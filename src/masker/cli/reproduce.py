@@ -23,22 +23,28 @@ def parse_seeds(context: click.Context, parameter: click.Parameter, value: str |
 
 @click.command(name="reproduce", cls=SectionedCommand, short_help="Run a table or figure of the paper.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE.yaml]...")
-@click.option("--list", "list_only", is_flag=True, help="List the recipes.")
-@click.option("--dry-run", is_flag=True, help="Show what would run, and about how long it takes.")
+@click.option("--list", "list_only", is_flag=True, help="List the recipes: which have been run, and the time of each.")
+@click.option("--dry-run", is_flag=True, help="Show what would run, how long it takes, and which data are missing.")
+@click.option("--finished", is_flag=True, help="Run nothing; write the tables of the runs that are finished.")
 @click.option(
     "--scale",
-    type=click.Choice(["small", "paper"]),
+    type=click.Choice(["small", "medium", "paper"]),
     default="small",
     show_default=True,
-    help="small: two CPU cores; paper: the paper's encoders on a GPU.",
+    help="small: two CPU cores; medium: the same for a night, where a recipe has it; paper: the paper's encoders on a "
+    "GPU.",
 )
 @click.option(
     "--output", type=click.Path(), default="runs/reproduce", show_default=True, metavar="FOLDER", help="Results."
 )
 @click.option("--only", multiple=True, metavar="KEY=VALUE", help="Only these runs: train=, system= or backbone=.")
 @click.option("--seeds", callback=parse_seeds, metavar="N|N,M|N..M", help="Seeds instead of the scale's.")
-@click.option("--backbone", "backbones", multiple=True, metavar="NAME", help="Encoder instead of the scale's.")
+@click.option(
+    "--backbone", "backbones", multiple=True, metavar="NAME", help="Encoder instead of the scale's, such as mpnet."
+)
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="A setting of every run.")
+@click.option("--grid", is_flag=True, help="Choose learning rate and batch size on training data, as the paper does.")
+@click.option("--stand-ins", is_flag=True, help="Replace corpora that cannot be downloaded (amazon50) by similar ones.")
 @click.option("--engine", default="local", show_default=True, metavar="NAME", help="Runs the stages: local or ray.")
 @click.option("--keep-models", is_flag=True, help="Keep every model instead of removing it after its last use.")
 @device_option
@@ -55,11 +61,11 @@ def reproduce_command(
     from masker.report.plan_text import plan_text, recipes_table
 
     if list_only:
-        click.echo(recipes_table())
+        click.echo(recipes_table(Path(output).expanduser()))
         return
     if not names:
         raise click.UsageError("name a recipe, or see 'masker reproduce --list'")
-    execution = Execution(options.pop("engine"), options.pop("device"), options.pop("keep_models"))
+    execution = Execution(*(options.pop(name) for name in ("engine", "device", "keep_models", "finished")))
     runs = RunOptions(**options)
     if dry_run:
         plans, graph = plan_recipes(names, scale, runs, fetch=False)

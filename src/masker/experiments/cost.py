@@ -12,8 +12,9 @@ from typing import Any
 
 from masker.config import Settings
 from masker.experiments.recipe_parts import RelianceOptions, Scale
+from masker.modeling.embedded import EMBEDDED
 from masker.registry import METHODS
-from masker.training.cross_fitting import CROSS_FIT_BELOW, FOLDS
+from masker.training.cross_fitting import FOLDS, uses_cross_fitting
 from masker.training.schedule import final_schedule
 
 #: The hardware of the measurements, as scales name it.
@@ -34,8 +35,8 @@ SCORE_MS = 5.0
 #: Opening an encoder; writing a checkpoint, once an epoch.
 OPEN_S = 3.0
 CHECKPOINT_S = 1.5
-#: The layers of a base-size encoder have about eight times the weights of the embedded one's.
-BASE_SIZE = 8.0
+#: Layers and width of a base-size encoder, eight times the weights of the embedded default's layers.
+BASE_SIZE = (12, 768)
 #: t-SNE of a thousand embeddings.
 TSNE_S = 15.0
 #: About how many texts an audit makes of a document: its views, and one text for each of its keywords.
@@ -111,15 +112,14 @@ def training_seconds(data: dict[str, Any], settings: Settings) -> float:
         view = VIEW_MS * settings.masking.view_share
         cost += view * (settings.loss.lambda_mkr > 0)
         cost += view * context * (settings.loss.lambda_mer > 0 and not regression)
-    per_epoch = documents * cost * _scale([data], settings) / 1000 + CHECKPOINT_S
+    each = cost * _scale([data], settings) / 1000
     if settings.epochs is not None:
-        return OPEN_S + settings.epochs * per_epoch
-    few = documents < CROSS_FIT_BELOW
+        return OPEN_S + settings.epochs * (documents * each + CHECKPOINT_S)
+    few = uses_cross_fitting(settings, rows_of([data]), int(rows_of([data]) * _tokens([data], settings)))
     schedule = final_schedule(settings, max(1, int(documents)), cross_fitted=few)
     assert schedule.steps is not None
-    passes = schedule.steps * settings.training.batch_size / max(1.0, documents)
-    trainings = FOLDS if few else 1
-    return OPEN_S + trainings * passes * per_epoch
+    seen = schedule.steps * min(settings.training.batch_size, documents)
+    return OPEN_S + (FOLDS if few else 1) * (seen * each + CHECKPOINT_S)
 
 
 def scoring_seconds(sets: Sequence[Sequence[dict[str, Any]]], settings: Settings) -> float:
@@ -134,7 +134,17 @@ def audit_seconds(parts: Sequence[dict[str, Any]], settings: Settings, options: 
 
 
 def _scale(parts: Sequence[dict[str, Any]], settings: Settings) -> float:
+    return _tokens(parts, settings) / TOKENS * (_size(settings.model.backbone) if has_encoder(settings) else 1.0)
+
+
+def _tokens(parts: Sequence[dict[str, Any]], settings: Settings) -> float:
+    """Of a typical document, as it is cut."""
     lengths = [TYPICAL_SIZES.get(part["corpus"], _DEFAULT_SIZES)[0] for part in parts]
-    tokens = min(sum(lengths) / len(lengths), settings.model.max_length)
-    size = BASE_SIZE if has_encoder(settings) and settings.model.backbone != "minilm" else 1.0
-    return tokens / TOKENS * size
+    return min(sum(lengths) / len(lengths), settings.model.max_length)
+
+
+def _size(backbone: str) -> float:
+    """The work of an encoder's layers against those of the embedded default; an unknown one is taken for base size."""
+    known, small = EMBEDDED.get(backbone), EMBEDDED["minilm"]
+    layers, width = (known.layers, known.width) if known else BASE_SIZE
+    return layers * width**2 / (small.layers * small.width**2)

@@ -6,12 +6,12 @@ and the sha256 of the corpus files, so that the same name with other text is ano
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, cast
 
 from masker.config import DataSettings
-from masker.corpora import fetch_corpus, find_corpus
+from masker.corpora import fetch_corpus, find_corpus, is_raw
 from masker.documents import Documents, in_distribution_classes, read_documents, subsample, subsample_classes
 from masker.errors import DataError
 from masker.experiments.recipe_parts import Scale, Selection
@@ -68,6 +68,12 @@ def corpus_sha256(corpus: str, split: str, *, fetch: bool) -> str | None:
     return _cached_sha256(fetch_corpus(corpus, split))
 
 
+def found_raw(corpora: Iterable[str], *, fetch: bool) -> dict[str, bool]:
+    """Whether each of these corpora is found as raw text; without ``fetch``, those that are not here are left out."""
+    here = (name for name in corpora if fetch or find_corpus(name).location.startswith(_LOCAL))
+    return {name: is_raw(name) for name in here}
+
+
 def read_selections(parts: Sequence[dict[str, Any]], *, regression: bool = False) -> Documents:
     """The documents of planned selections, joined; their corpora must be those they were planned with."""
     return _join([_read_selection(part, regression) for part in parts])
@@ -86,6 +92,8 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
             )
         splits.append(read_documents(f"{corpus}:{split}", settings, require_labels=True, numeric_labels=regression))
     documents = _join(splits)
+    if part["labels"]:
+        documents = _with_labels(documents, set(part["labels"]))
     if part["without_labels"]:
         documents = _with_labels(documents, set(documents.class_names) - set(part["without_labels"]))
     if part["class_ratio"] is not None:
@@ -95,8 +103,6 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
         documents = _with_labels(documents, unseen if part["classes"] == "unseen" else known)
     if part["classes"] == "trained":
         documents = _with_labels(documents, set(read_selections([part["trained_on"]]).class_names))
-    if part["labels"]:
-        documents = _with_labels(documents, set(part["labels"]))
     if part.get("per_class") is not None:
         documents = subsample_classes(documents, part["per_class"], part.get("class_seed", SELECTION_SEED))
     if part["documents"] is not None:
@@ -108,7 +114,7 @@ def _training_classes(part: dict[str, Any], settings: DataSettings, documents: D
     """The classes to draw known ones from: always those of the training part, as a test part may have others."""
     if part["split"] != ["train"] and "train" in find_corpus(part["corpus"]).splits:
         documents = read_documents(f"{part['corpus']}:train", settings, require_labels=True)
-    return set(documents.class_names) - set(part["without_labels"])
+    return (set(part["labels"]) or set(documents.class_names)) - set(part["without_labels"])
 
 
 def _with_labels(documents: Documents, labels: set[str]) -> Documents:

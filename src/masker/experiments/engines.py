@@ -27,6 +27,7 @@ class Execution:
     engine: str = "local"  # a name in ENGINES
     device: str = "auto"
     keep_models: bool = False  # instead of removing each trained model after its last use
+    finished: bool = False  # run nothing, and write the results of the runs that are finished
 
 
 class Listener(Protocol):

@@ -1,7 +1,7 @@
 """What the paper does where the package by default does more.
 
-The score is the highest probability, confidence is not calibrated, no documents are set aside for calibration, and
-weights are not averaged. Systems of recipes start from these settings, unless they start from the package's defaults. A
+The score is the highest probability, confidence is not calibrated, all documents train, and weights are not averaged.
+Systems of recipes start from these settings, unless they start from the package's defaults. A
 stage names only what differs from them, so its id is that of the paper's experiment.
 """
 
@@ -11,7 +11,7 @@ import copy
 from typing import Any
 
 from masker.config import DetectionSettings
-from masker.presets import PAPER_TRAINING
+from masker.presets import PAPER_TRAINING, preset_layer
 from masker.registry import METHODS
 
 Sections = dict[str, dict[str, Any]]
@@ -26,7 +26,7 @@ def paper_settings(method: str) -> Sections:
     score = "max-prob" if METHODS.get(method).own_score is None else "auto"
     training = PAPER_TRAINING["training"]
     return {
-        "data": {"calibration_share": 0.0},
+        "data": {**PAPER_TRAINING["data"], "calibration_share": 0.0},
         "model": dict(PAPER_TRAINING["model"]),
         "masking": {"view_share": PAPER_TRAINING["masking"]["view_share"]},
         "training": {name: training[name] for name in ("averaged_share", "head_start", "frozen_layers")},
@@ -34,10 +34,11 @@ def paper_settings(method: str) -> Sections:
     }
 
 
-def paper_optimization() -> Sections:
-    """How the paper trains, beyond :func:`paper_settings`; a stage names these values."""
-    names = ("batch_size", "learning_rate", "head_lr_scale", "embedding_lr_scale")
-    return {"training": {name: PAPER_TRAINING["training"][name] for name in names}}
+def paper_optimization(given: Sections) -> Sections:
+    """How the paper trains what is ``given``, beyond :func:`paper_settings`; a stage names these values."""
+    layer, named = preset_layer("ood", given), paper_settings("masker")["training"]
+    training = {name: value for name, value in layer["training"].items() if name not in named and name != "epochs"}
+    return {"training": training, "baselines": layer["baselines"]}
 
 
 def without_paper_settings(settings: Sections) -> Sections:

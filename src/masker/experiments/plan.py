@@ -3,7 +3,8 @@
 Work that runs have in common becomes one stage. The vanilla model that MASKER reads its keywords from is trained as the
 vanilla stage of a stand-alone MASKER run would be: :attr:`Settings.vanilla_stage_epochs`, same head, same seed. If a
 vanilla row of the recipe has exactly these settings, both are one stage. The keyword set is one stage for all systems
-that use it. A model is evaluated once, on all its test sets. A system that starts from the package's defaults shares
+that use it. A model is evaluated once, on all its test sets. A search for rate and batch size is a stage too, and the
+trainings of all seeds depend on it. A system that starts from the package's defaults shares
 nothing: it is trained in one stage, from its settings alone, as a user would.
 """
 
@@ -18,9 +19,11 @@ from typing import Any
 from masker.config import Settings, build_settings
 from masker.errors import ConfigError
 from masker.experiments import cost
-from masker.experiments.data_selection import SELECTION_SEED, plan_selection
+from masker.experiments.data_selection import SELECTION_SEED, found_raw, plan_selection
+from masker.experiments.grid_search import GRID_SEED, grid_pairs, is_searched, with_pair
 from masker.experiments.recipe import Recipe, load_recipe
 from masker.experiments.recipe_parts import Encoder, RelianceOptions, Scale, Selection
+from masker.experiments.replaced_corpora import STAND_INS
 from masker.experiments.run_filter import RunFilter
 from masker.experiments.run_settings import (
     RunCoordinates,
@@ -29,6 +32,7 @@ from masker.experiments.run_settings import (
     stage_settings,
     user_stage_settings,
     vanilla_settings,
+    without_searched,
 )
 from masker.experiments.stages import Graph, Stage, make_stage
 from masker.registry import KEYWORD_SCHEMES, METHODS
@@ -47,6 +51,8 @@ class RunOptions:
     seeds: Sequence[int] = ()
     only: Sequence[str] = ()  # key=value filters; a run must match one value of each key that is named
     overrides: Sequence[str] = ()  # section.key=value settings of every run
+    grid: bool = False  # choose learning rate and batch size as the paper does
+    stand_ins: bool = False  # replace every corpus that has a stand-in, at any scale
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,7 @@ class Plan:
     scale: Scale
     runs: tuple[Run, ...]
     graph: Graph = field(repr=False)
+    raw: dict[str, bool] = field(default_factory=dict)  # corpora that should be raw text, and whether they are
 
 
 def plan_recipe(
@@ -89,14 +96,18 @@ def plan_recipe(
 ) -> Plan:
     """Plan the runs of a recipe; without ``fetch`` no corpus is downloaded, and the plan can be shown but not run."""
     scale = recipe.scale(scale_name)
-    check_overrides(options.overrides)
+    if options.stand_ins:
+        scale = scale.model_copy(update={"stand_ins": {**STAND_INS, **scale.stand_ins}})
+    check_overrides(options.overrides, grid=options.grid)
     wanted = RunFilter(options.only)
-    planner = _Planner(recipe, scale, options.overrides, fetch)
+    planner = _Planner(recipe, scale, options, fetch)
     runs = tuple(planner.add(run) for run in _combinations(recipe, scale, options, wanted))
     if not runs:
         asked = " --only ".join(options.only)
         raise ConfigError(f"no run of recipe '{recipe.name}' matches --only {asked}; {wanted.known()}")
-    return Plan(recipe, scale_name, scale, runs, planner.graph)
+    corpora = {part["corpus"] for part in planner.selected.values()}
+    raw = found_raw([name for name in recipe.raw if name in corpora], fetch=fetch)
+    return Plan(recipe, scale_name, scale, runs, planner.graph, raw)
 
 
 def plan_recipes(
@@ -151,15 +162,22 @@ def _choose_encoders(scale: Scale, names: Sequence[str]) -> dict[str, Encoder]:
 class _Planner:
     """Adds the stages of one run after another to a graph."""
 
-    def __init__(self, recipe: Recipe, scale: Scale, overrides: Sequence[str], fetch: bool) -> None:
-        self.recipe, self.scale, self.overrides, self.fetch = recipe, scale, overrides, fetch
+    def __init__(self, recipe: Recipe, scale: Scale, options: RunOptions, fetch: bool) -> None:
+        self.recipe, self.scale, self.overrides, self.fetch = recipe, scale, options.overrides, fetch
+        self.grid = options.grid
+        self.searched_on: dict[str, Any] = {}  # the training documents of the first trial
         self.graph = Graph()
+        # Runs share selections, and looking a corpus up takes longer than all the rest of planning.
+        self.selected: dict[tuple[int, int | None, int], dict[str, Any]] = {}
 
     def add(self, run: RunCoordinates) -> Run:
         source = self.recipe.sources[run.source]
         settings = run_settings(self.recipe, self.scale, run, self.overrides)
         class_seed = run.seed if self.recipe.split_by_seed else SELECTION_SEED
         data = self._select(source.train, self.scale.train_documents, class_seed)
+        self.searched_on = data
+        if self.grid and class_seed != SELECTION_SEED:
+            self.searched_on = self._select(source.train, self.scale.train_documents, SELECTION_SEED)
         tests = {name: self._test_set(parts, class_seed, data) for name, parts in source.tests.items()}
         ood = {name: self._test_set(parts, class_seed, data) for name, parts in source.ood.items()}
         ood = {name: planned for name, planned in ood.items() if planned}
@@ -205,7 +223,11 @@ class _Planner:
         return self.graph.add(make_stage(kind, inputs, parents, title=title, seconds=seconds))
 
     def _select(self, selection: Selection, documents: int | None, class_seed: int) -> dict[str, Any]:
-        return plan_selection(selection, self.scale, documents, class_seed=class_seed, fetch=self.fetch)
+        key = (id(selection), documents, class_seed)  # the recipe keeps its selections as long as this lives
+        if key not in self.selected:
+            planned = plan_selection(selection, self.scale, documents, class_seed=class_seed, fetch=self.fetch)
+            self.selected[key] = planned
+        return self.selected[key]
 
     def _test_set(self, parts: Sequence[Selection], class_seed: int, data: dict[str, Any]) -> Parts:
         planned = [self._select(part, self.scale.test_documents, class_seed) for part in parts]
@@ -214,14 +236,29 @@ class _Planner:
         return [part for part in planned if part["classes"] != "unseen" or part["class_ratio"] is not None]
 
     def _train(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:
-        parents = []
-        if METHODS.get(settings.training.method).keywords and _reads_attention(settings):
-            parents = [self._keywords(data, settings, title).id]
         if settings.training.method == "vanilla":
             settings = vanilla_settings(settings, settings.epochs)
+        parents = self._training_parents(data, settings, title)
         inputs = {"data": data, **stage_settings(settings, settings.epochs)}
+        if self.grid and is_searched(settings):
+            parents.append(self._search(settings, title).id)
+            inputs = {**without_searched(inputs), "grid": True}
         seconds = cost.training_seconds(data, settings)
         return self.graph.add(make_stage("train", inputs, parents, title=f"train {title}", seconds=seconds))
+
+    def _training_parents(self, data: dict[str, Any], settings: Settings, title: str) -> list[str]:
+        if METHODS.get(settings.training.method).keywords and _reads_attention(settings):
+            return [self._keywords(data, settings, title).id]
+        return []
+
+    def _search(self, settings: Settings, title: str) -> Stage:
+        """The search behind a training: the same for all its seeds."""
+        first = settings.model_copy(update={"training": settings.training.model_copy(update={"seed": GRID_SEED})})
+        data, pairs = self.searched_on, grid_pairs(settings)
+        parents = self._training_parents(data, first, title)
+        inputs = {"data": data, **without_searched(stage_settings(first, first.epochs)), "pairs": pairs}
+        seconds = sum(cost.training_seconds(data, with_pair(first, pair)) for pair in pairs)
+        return self.graph.add(make_stage("grid", inputs, parents, title=f"grid {title}", seconds=seconds))
 
     def _train_as_user(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:
         seconds = cost.training_seconds(data, settings)

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, model_validator
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import recipe_parts as parts
 
-ScaleName = Literal["small", "paper"]
+ScaleName = Literal["small", "medium", "paper"]
 
 
 class Recipe(parts.RecipePart):
@@ -31,20 +31,38 @@ class Recipe(parts.RecipePart):
     settings: parts.Layer = Field(default_factory=dict)
     #: Whether each seed draws its own known classes, so that the spread over seeds includes the choice of classes.
     split_by_seed: bool = False
+    #: Corpora that the paper uses as raw text; if one of them is found in another form, the results say so.
+    raw: list[str] = Field(default_factory=list)
     sources: dict[str, parts.Source] = Field(min_length=1)
     systems: dict[str, parts.System] = Field(min_length=1)
+    #: Scores that every system is read by: a system becomes one for each of them, ``SYSTEM:SCORE``, with one model.
+    readings: list[str] = Field(default_factory=list)
     metrics: list[parts.Metric] = Field(default_factory=list)
     table: parts.TableLayout | None = None
     comparisons: list[parts.PairedQuestion] = Field(default_factory=list)
+    halves: parts.Halves | None = None
     analysis: parts.Analysis | None = None
     scales: dict[ScaleName, parts.Scale] = Field(min_length=1)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_readings(cls, content: Any) -> Any:
+        if not isinstance(content, dict) or not content.get("readings"):
+            return content
+        systems = {
+            parts.read_by(name, score): {**system, "title": f"{system['title']}, {score}", "score": score}
+            for name, system in content["systems"].items()
+            for score in content["readings"]
+        }
+        return {**content, "systems": systems}
+
     @model_validator(mode="after")
     def _check_names(self) -> Recipe:
-        if (self.analysis is None) == (self.table is None):
-            raise ValueError("a recipe has either a table (with metrics) or an analysis")
-        if self.table is not None and not self.metrics:
-            raise ValueError("a table needs metrics")
+        if sum(form is not None for form in (self.table, self.analysis, self.halves)) != 1:
+            raise ValueError("a recipe has either a table (with metrics), halves (with metrics) or an analysis")
+        if self.analysis is None and not self.metrics:
+            raise ValueError(f"{'a table needs' if self.halves is None else 'halves need'} metrics")
+        self._check_halves()
         for scale in self.scales.values():
             for chosen, known in ((scale.sources, self.sources), (scale.systems, self.systems)):
                 for name in chosen or []:
@@ -58,6 +76,19 @@ class Recipe(parts.RecipePart):
                 if name not in self.systems:
                     raise ValueError(f"a comparison names '{name}', which is not one of {', '.join(self.systems)}")
         return self
+
+    def _check_halves(self) -> None:
+        if self.halves is None:
+            return
+        sources = (*self.halves.choose, *self.halves.confirm)
+        for name in sources:
+            if name not in self.sources:
+                raise ValueError(f"halves name '{name}', which is not one of {', '.join(self.sources)}")
+        if len(set(sources)) < len(sources):
+            raise ValueError("a source cannot be in both halves: what chooses a system cannot confirm it")
+        for name in (parts.read_by(self.halves.baseline, score) for score in self.readings or [""]):
+            if name not in self.systems:
+                raise ValueError(f"the baseline of the halves, '{name}', is not one of {', '.join(self.systems)}")
 
     @model_validator(mode="after")
     def _check_uses(self) -> Recipe:
@@ -84,8 +115,8 @@ def recipe_names() -> list[str]:
 def load_recipe(name: str | Path) -> Recipe:
     """Read a recipe by name, or from a YAML file of the same form.
 
-    A recipe with ``extends: NAME`` takes every top-level entry that it does not have itself from that one. A
-    :class:`ConfigError` has one line for each problem found.
+    A recipe with ``extends: NAME`` takes every top-level entry that it does not have itself from that one; scales that
+    it takes keep those of their sources and systems that it has. A :class:`ConfigError` has one line for each problem.
     """
     content = _read(str(name))
     seen = [str(name)]
@@ -93,7 +124,7 @@ def load_recipe(name: str | Path) -> Recipe:
         seen.append(str(content.pop("extends")))
         if seen[-1] in seen[:-1]:
             raise ConfigError(f"recipe '{name}' extends itself ({' -> '.join(seen)}); remove one 'extends'")
-        content = {**_read(seen[-1]), **content}
+        content = {**_fitting(_read(seen[-1]), content), **content}
     try:
         return Recipe.model_validate(content)
     except ValidationError as error:
@@ -103,6 +134,16 @@ def load_recipe(name: str | Path) -> Recipe:
             for problem in error.errors()
         )
         raise ConfigError("\n".join(problems)) from None
+
+
+def _fitting(extended: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+    """The extended recipe, without what its scales name of sources and systems that are replaced."""
+    scales = {name: dict(scale) for name, scale in extended.get("scales", {}).items()}
+    for key in ("sources", "systems"):
+        for scale in scales.values():
+            if key in content and scale.get(key) is not None:
+                scale[key] = [name for name in scale[key] if name in content[key]] or None
+    return {**extended, "scales": scales} if scales else extended
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from masker.experiments.replaced_corpora import STAND_INS, StandIn
+
 Layer = dict[str, dict[str, Any]]
 
 #: Open-set figures of a recipe, and their names in the report of an evaluation.
@@ -28,6 +30,20 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+def _known_stand_ins(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    unknown = [name for name in value if name not in STAND_INS]
+    if unknown:
+        raise ValueError(f"there is no stand-in for '{unknown[0]}'; known: {', '.join(STAND_INS)}")
+    return {name: STAND_INS[name] for name in value}
+
+
+def read_by(system: str, score: str) -> str:
+    """The name of a system that is read by a score; without one, its own name."""
+    return f"{system}:{score}" if score else system
+
+
 class RecipePart(BaseModel):
     """Base of every part: immutable, and unknown keys are errors."""
 
@@ -40,7 +56,7 @@ class Selection(RecipePart):
     corpus: str
     split: Annotated[list[str], BeforeValidator(_listed)]  # one, or several to be joined
     genre: list[str] = Field(default_factory=list)
-    labels: list[str] = Field(default_factory=list)
+    labels: list[str] = Field(default_factory=list)  # others are removed before known classes are drawn
     without_labels: list[str] = Field(default_factory=list)  # removed before known classes are drawn
     #: Share of the classes that is known, drawn with seed 0, or with the seed of the run if the recipe says
     #: ``split_by_seed``; ``classes`` are the known ones (seen) or the others. A test set may also take the classes of
@@ -91,14 +107,6 @@ class Encoder(RecipePart):
     settings: Layer = Field(default_factory=dict)
 
 
-class StandIn(RecipePart):
-    """The corpus that replaces one that is not available."""
-
-    corpus: str
-    without_labels: list[str] = Field(default_factory=list)
-    reason: str
-
-
 class Scale(RecipePart):
     """The size at which a recipe is run; ``None`` takes all documents, sources or systems."""
 
@@ -108,7 +116,8 @@ class Scale(RecipePart):
     train_documents: int | None = Field(default=None, ge=2)  # at most
     test_documents: int | None = Field(default=None, ge=1)  # at most, in each test set
     class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)  # replaces that of every selection with a ratio
-    stand_ins: dict[str, StandIn] = Field(default_factory=dict)
+    #: By the corpus that is replaced: those of :mod:`masker.experiments.replaced_corpora` by name, or the user's own.
+    stand_ins: Annotated[dict[str, StandIn], BeforeValidator(_known_stand_ins)] = Field(default_factory=dict)
     settings: Layer = Field(default_factory=dict)
     sources: list[str] | None = None
     systems: list[str] | None = None
@@ -121,6 +130,17 @@ class PairedQuestion(RecipePart):
     system: str
     baseline: str
     metric: Metric | Literal["reliance"]
+
+
+class Halves(RecipePart):
+    """A search among systems: choose on some sources, confirm on the others, each against the same baseline.
+
+    The figures are the recipe's metrics. The first of them chooses.
+    """
+
+    baseline: str  # a system; read by the same score as the one it is compared with
+    choose: list[str] = Field(min_length=1)
+    confirm: list[str] = Field(min_length=1)
 
 
 class TableLayout(RecipePart):
@@ -158,6 +178,7 @@ class Analysis(RecipePart):
 
     kind: Literal["keywords", "heatmap", "tsne", "attention", "reliance"]
     figure: str | None = None  # label in the paper
+    shows: str | None = None  # what that figure shows, after "the paper's figure shows"
     options: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")

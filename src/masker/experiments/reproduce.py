@@ -9,12 +9,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from masker.corpora import how_to_get
 from masker.errors import ConfigError
 from masker.experiments.cost import unmeasured_hardware
 from masker.experiments.engines import Execution, find_engine, run_unfinished
@@ -22,10 +24,12 @@ from masker.experiments.origins import lineage, stage_origins
 from masker.experiments.plan import Plan, Run, RunOptions, plan_recipes
 from masker.experiments.run_stage import run_stage
 from masker.experiments.stage_progress import Progress
-from masker.experiments.stages import read_result
+from masker.experiments.stages import is_finished, read_result
 from masker.experiments.summary import dumps_summary, summarise
 from masker.files import write_json, write_text
 from masker.modeling.devices import resolve_device
+
+_log = logging.getLogger("masker")
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def reproduce(
     """Run recipes and write their results; stages that ``output`` already holds do not run again.
 
     Recipes are given by name or as YAML files; stages that they share run once. Only one process at a time may work in
-    ``output``.
+    ``output``. With ``execution.finished`` nothing runs, and the results are those of the runs that are finished.
     """
     from filelock import FileLock, Timeout
 
@@ -60,9 +64,13 @@ def reproduce(
     plans, graph = plan_recipes(names, scale, options)
     folder = Path(output).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
+    for corpus in sorted({name for plan in plans for name, raw in plan.raw.items() if not raw}):
+        _log.warning("corpus %s is not the raw text that the paper uses; %s", corpus, how_to_get(corpus))
     estimates = not unmeasured_hardware(plan.scale for plan in plans)
     try:
         with FileLock(folder / ".lock", timeout=0):
+            if execution.finished:
+                return [_write_outcome(_finished_part(plan, folder), folder) for plan in plans]
             todo = graph.unfinished(folder)
             progress = Progress(graph, todo, folder, keep_models=execution.keep_models, estimates=estimates)
             run_unfinished(graph, partial(run_stage, device=execution.device), execution.engine, folder, progress)
@@ -70,6 +78,13 @@ def reproduce(
             return [_write_outcome(plan, folder) for plan in plans]
     except Timeout:
         raise ConfigError(f"another process works in '{folder}'; wait for it or choose another --output") from None
+
+
+def _finished_part(plan: Plan, output: Path) -> Plan:
+    runs = tuple(run for run in plan.runs if is_finished(plan.graph.stages[run.goal], output))
+    if not runs:
+        raise ConfigError(f"no run of recipe '{plan.recipe.name}' is finished in '{output}'; run it without --finished")
+    return replace(plan, runs=runs)
 
 
 def _write_outcome(plan: Plan, output: Path) -> Outcome:

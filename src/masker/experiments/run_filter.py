@@ -25,8 +25,12 @@ class RunFilter:
             self.wanted.setdefault(key, set()).add(value.lower())
 
     def matches(self, *, train: str, system: str, backbone: tuple[str, str]) -> bool:
-        """Whether a run is wanted; an encoder can be named by the paper's column or by the model."""
-        values = {"train": (train,), "system": (system,), "backbone": backbone}
+        """Whether a run is wanted.
+
+        An encoder can be named by the paper's column or by the model, a system with or without the score that it is
+        read by.
+        """
+        values = {"train": (train,), "system": (system, system.partition(":")[0]), "backbone": backbone}
         for key, names in values.items():
             self.seen[key] |= {name: None for name in names if name}
         return all({name.lower() for name in values[key]} & wanted for key, wanted in self.wanted.items())

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from masker.config import Settings, build_settings
+from masker.config_sources import merge_layer
 from masker.errors import ConfigError
-from masker.experiments.paper_settings import paper_optimization, paper_settings, without_paper_settings
+from masker.experiments.grid_search import SEARCHED
+from masker.experiments.paper_settings import Sections, paper_optimization, paper_settings, without_paper_settings
 from masker.experiments.recipe import Recipe
 from masker.experiments.recipe_parts import Encoder, Scale
 from masker.files import file_sha256, folder_sha256
 from masker.modeling.embedded import EMBEDDED
+from masker.registry import METHODS
 
 #: Settings that distinguish runs, and the option to use instead.
 _OWN_OPTIONS = {
@@ -46,18 +49,25 @@ def run_settings(recipe: Recipe, scale: Scale, run: RunCoordinates, overrides: S
     It starts from the paper's settings and the recipe's preset, or from the package's defaults.
     """
     source, system = recipe.sources[run.source], recipe.systems[run.system]
-    levels = (system.settings, source.settings, run.encoder.settings, scale.settings, recipe.settings)
-    methods = (level["training"]["method"] for level in levels if "method" in level.get("training", {}))
-    method = str(next(methods, "masker"))
+    given: Sections = {}
+    for level in (recipe.settings, scale.settings, run.encoder.settings, source.settings, system.settings):
+        merge_layer(given, level)
+    training = given.get("training", {})
+    method = str(training.get("method", "masker"))
     from_paper = system.start == "paper"
     epochs = run.encoder.epochs.get(run.system, run.encoder.epochs.get(method) if from_paper else None)
+    # The model that gives the keywords is a vanilla one; a system with epochs of its own has half of these.
+    keyword_epochs = None
+    if from_paper and "epochs" not in training and method in METHODS and METHODS.get(method).keywords:
+        keyword_epochs = run.encoder.epochs.get("vanilla")
     return build_settings(
-        paper_optimization() if from_paper else None,
+        paper_optimization(given) if from_paper else None,
         paper_settings(method) if from_paper else None,
         recipe.settings,
         scale.settings,
         run.encoder.settings,
         {"model": {"backbone": run.encoder.model}, "training": {"epochs": epochs}},
+        {"keywords": {"attention_epochs": keyword_epochs}},
         source.settings,
         system.settings,
         preset=recipe.preset if from_paper else None,
@@ -89,12 +99,17 @@ def vanilla_settings(settings: Settings, epochs: int | None) -> Settings:
     )
 
 
-def check_overrides(overrides: Sequence[str]) -> None:
-    """Refuse to override what distinguishes runs: set for every run, it would leave them under false names."""
+def check_overrides(overrides: Sequence[str], *, grid: bool = False) -> None:
+    """Refuse to override what distinguishes runs: set for every run, it would leave them under false names.
+
+    Nor can what ``--grid`` chooses be set.
+    """
     for override in overrides:
-        option = _OWN_OPTIONS.get(override.partition("=")[0].strip())
-        if option is not None:
-            raise ConfigError(f"--set {override}: runs differ in it; use {option} instead")
+        name = override.partition("=")[0].strip()
+        if name in _OWN_OPTIONS:
+            raise ConfigError(f"--set {override}: runs differ in it; use {_OWN_OPTIONS[name]} instead")
+        if grid and name in (f"training.{searched}" for searched in SEARCHED):
+            raise ConfigError(f"--set {override}: --grid chooses it; leave one of the two out")
 
 
 def stage_settings(settings: Settings, epochs: int | None = None) -> dict[str, Any]:
@@ -107,6 +122,13 @@ def stage_settings(settings: Settings, epochs: int | None = None) -> dict[str, A
         content["training"]["epochs"] = epochs
     contents = _fingerprints(settings)
     return {"settings": content, **({"contents": contents} if contents else {})}
+
+
+def without_searched(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Inputs of a stage without the settings that a search chooses."""
+    settings = inputs["settings"]
+    training = {name: value for name, value in settings["training"].items() if name not in SEARCHED}
+    return {**inputs, "settings": {**settings, "training": training}}
 
 
 def user_stage_settings(settings: Settings) -> dict[str, Any]:

@@ -16,11 +16,21 @@ from masker.config import Settings, stored_settings
 from masker.documents import Documents
 from masker.experiments.cost import has_encoder
 from masker.experiments.data_selection import read_selections
+from masker.experiments.grid_search import search_grid, with_pair
 from masker.experiments.origins import same_code
 from masker.experiments.paper_settings import with_paper_settings
 from masker.experiments.recipe_parts import OPEN_SET_METRICS, RelianceOptions
 from masker.experiments.reliance_audit import audit_reliance
-from masker.experiments.stages import KEYWORDS, MODEL, Stage, finish_stage, is_ready, partial_folder, stage_folder
+from masker.experiments.stages import (
+    KEYWORDS,
+    MODEL,
+    Stage,
+    finish_stage,
+    is_ready,
+    partial_folder,
+    read_result,
+    stage_folder,
+)
 from masker.files import write_json, write_text
 from masker.inference.backend import BackendName
 from masker.model import Model
@@ -92,11 +102,26 @@ def _begun_with(partial: Path, origin: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
+def _training_settings(task: _Task) -> tuple[Settings, dict[str, Any]]:
+    """The settings of a training, with what the stages before it have chosen; and the pair of a search, if there is."""
+    parents, pair = task.parents, {}
+    if task.inputs.get("grid"):
+        *parents, search = parents
+        pair = read_result(task.output, search.name)["result"]["chosen"]
+    # Absolute, because an interrupted training resumes with the same settings only.
+    keywords = {"source": str((parents[0] / KEYWORDS).resolve())} if parents else {}
+    return with_pair(task.settings(**keywords), pair), pair
+
+
+def _grid(task: _Task) -> Result:
+    settings, _ = _training_settings(task)
+    documents = read_selections([task.inputs["data"]], regression=settings.model.head == "regression")
+    found = search_grid(documents, settings, task.inputs["pairs"], task.partial / "work", task.device)
+    return {**found, "documents": len(documents), "data_sha256": documents.fingerprint()}
+
+
 def _train(task: _Task) -> Result:
-    settings = task.settings()
-    if task.parents:
-        # Absolute, because an interrupted training resumes with the same settings only.
-        settings = task.settings(source=str((task.parents[0] / KEYWORDS).resolve()))
+    settings, pair = _training_settings(task)
     documents = read_selections([task.inputs["data"]], regression=settings.model.head == "regression")
     for leftover in task.partial.glob(f".{MODEL}.*"):  # from a save that was interrupted
         shutil.rmtree(leftover)
@@ -108,6 +133,7 @@ def _train(task: _Task) -> Result:
         "classes": documents.class_names,
         "validation": model.validation,
         "keywords": None if model.keywords is None else len(model.keywords),
+        **({"chosen": pair} if pair else {}),
     }
 
 
@@ -187,6 +213,7 @@ def _described(sets: dict[str, Documents]) -> Result:
 _WORK: dict[str, Callable[[_Task], Result]] = {
     "train": _train,
     "keywords": _keywords,
+    "grid": _grid,
     "evaluate": _evaluate,
     "heatmap": _analysis(class_keyword_rates),
     "tsne": _analysis(embed_in_plane),

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from masker.experiments.comparison import LOWER_IS_BETTER, compare_paired
+from masker.experiments.half_comparison import compare_halves
 from masker.experiments.origins import latest_provenance, lineage, stage_origins
 from masker.experiments.paper_numbers import find_number
 from masker.experiments.plan import Plan, Run
@@ -79,21 +81,32 @@ def summarise(plan: Plan, output: Path) -> dict[str, Any]:
         "title": plan.recipe.title,
         "scale": plan.scale_name,
         "systems": {name: plan.recipe.systems[name].title for name in dict.fromkeys(run.system for run in plan.runs)},
-        "setting": _setting(plan, results),
+        "setting": _setting(plan, results, stages),
         "origins": stage_origins(stages),
         "provenance": latest_provenance(stages),
     }
     if plan.recipe.analysis is not None:
-        content["figure"] = plan.recipe.analysis.figure
+        content["figure"], content["shows"] = plan.recipe.analysis.figure, plan.recipe.analysis.shows
         content["analysis"] = [_analysed(run, results[run.goal]["result"]) for run in plan.runs]
         if plan.recipe.comparisons:
             content["comparisons"] = _reliance_comparisons(plan, results)
+        return content
+    if plan.recipe.halves is not None:
+        content["baseline"] = plan.recipe.halves.baseline
+        content["halves"] = compare_halves(plan, partial(_figures_of, plan, results))
         return content
     assert plan.recipe.table is not None
     content["table"] = plan.recipe.table.model_dump()
     content["cells"] = _cells(plan, results)
     content["comparisons"] = _comparisons(plan, results)
     return content
+
+
+def _figures_of(plan: Plan, results: dict[str, Any], run: Run, metric: str) -> dict[str, float]:
+    """The figures of a run on all its test sets; systems may lack some."""
+    tests = metric_sets(plan.recipe, run, metric)
+    found = {test: figure_of(results[run.goal]["result"], plan.recipe, run, metric, test) for test in tests}
+    return {test: value for test, value in found.items() if value is not None}
 
 
 def dumps_summary(summary: dict[str, Any]) -> str:
@@ -133,12 +146,10 @@ def _comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str, Any]]:
         runs = [run for run in plan.runs if run.system in sides]
         encoders = {run.backbone for run in runs if run.backbone}
         for run in runs:
-            for test in metric_sets(plan.recipe, run, question.metric):
-                value = figure_of(results[run.goal]["result"], plan.recipe, run, question.metric, test)
-                if value is not None:
-                    # A system without an encoder is compared with each encoder of the other system.
-                    for encoder in [run.backbone] if run.backbone else encoders or [""]:
-                        sides[run.system][(run.source, encoder, run.seed), test] = value
+            for test, value in _figures_of(plan, results, run, question.metric).items():
+                # A system without an encoder is compared with each encoder of the other system.
+                for encoder in [run.backbone] if run.backbone else encoders or [""]:
+                    sides[run.system][(run.source, encoder, run.seed), test] = value
         lower = question.metric in LOWER_IS_BETTER
         outcome = compare_paired(sides[question.system], sides[question.baseline], lower_is_better=lower)
         if outcome is not None:
@@ -165,7 +176,7 @@ def _reliance_comparisons(plan: Plan, results: dict[str, Any]) -> list[dict[str,
     return found
 
 
-def _setting(plan: Plan, results: dict[str, Any]) -> dict[str, Any]:
+def _setting(plan: Plan, results: dict[str, Any], stages: list[dict[str, Any]]) -> dict[str, Any]:
     """What a reader has to know about how the figures were made."""
     scale = plan.scale
     return {
@@ -174,12 +185,26 @@ def _setting(plan: Plan, results: dict[str, Any]) -> dict[str, Any]:
         "seeds": sorted({run.seed for run in plan.runs}),
         "train_documents": scale.train_documents,
         "test_documents": scale.test_documents,
+        "test_sizes": _test_sizes(results),
         "class_ratio": scale.class_ratio,
+        "split_by_seed": plan.recipe.split_by_seed and any(run.ratio not in (None, 100) for run in plan.runs),
+        "raw": plan.raw,
         "stand_ins": {name: stand_in.model_dump() for name, stand_in in scale.stand_ins.items() if _used(plan, name)},
         "settings": scale.settings,
         "notes": scale.notes,
         "evaluation_seconds": round(sum(record["took"] for record in results.values())),
+        "seconds": round(sum(stage["took"] for stage in stages)),
     }
+
+
+def _test_sizes(results: dict[str, Any]) -> dict[str, list[int]]:
+    """The documents of each test set, fewest and most: they may differ between sources and class splits."""
+    sizes: dict[str, list[int]] = {}
+    for record in results.values():
+        documents = record["result"].get("documents")
+        for test, count in documents.items() if isinstance(documents, dict) else ():
+            sizes.setdefault(test, []).append(count)
+    return {test: [min(counts), max(counts)] for test, counts in sizes.items()}
 
 
 def _used(plan: Plan, corpus: str) -> bool:

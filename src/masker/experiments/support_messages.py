@@ -42,7 +42,7 @@ MESSAGES: dict[str, tuple[str, ...]] = {
 QUESTIONS = (
     "The package still has not come.",
     "I can't get into my account any more.",
-    "Which bird sings at night?",
+    "How do I bake sourdough bread?",
 )
 
 

@@ -6,11 +6,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from masker.keywords import KeywordSet
+from masker.presets import STILL_DIFFERENT
 
 #: Headings of the detection figures, in the order of the paper's tables.
 DETECTION_COLUMNS = {
@@ -49,31 +51,34 @@ def interval_table(figures: Mapping[str, Mapping[str, float]], digits: int, titl
     return table
 
 
-def print_training(summary: Any) -> None:
-    """Print the result of a training run, and a command to try it."""
+def print_training(summary: Any, preset: str | None = None) -> None:
+    """Print the result of a training run with this preset, and a command to try it."""
     model = summary.model
     out = console()
-    name, value = next(iter(model.validation.items()))
-    out.print(f"trained on {summary.documents} documents in {summary.seconds:.0f} s; validation {name} {value:.3f}")
-    print_decisions(model.provenance.get("decisions", {}))
+    measured = [f"validation {name} {value:.3f}" for name, value in model.validation.items()]
+    measured = measured or ["none held out"]
+    out.print(f"trained on {summary.documents} documents in {summary.seconds:.0f} s; {', '.join(measured)}")
+    print_decisions(model.provenance.get("decisions", {}), preset)
     if summary.skipped:
         out.print(f"skipped {summary.skipped} rows without text or label")
-    if model.keywords is not None:
+    if model.keywords:  # there is none where any word may be one
         shown = ", ".join(model.keywords.words[:12])
         out.print(f"{len(model.keywords)} keywords ({model.keywords.source}): {shown} …", markup=False)
     if model.detector is not None:
         report = model.describe_detector()
         out.print(_promise(report), soft_wrap=True)
-        out.print(_rule({**report, "threshold": model.detector.calibration.threshold}), soft_wrap=True)
+        if np.isfinite(model.detector.calibration.threshold):
+            out.print(_rule({**report, "threshold": model.detector.calibration.threshold}), soft_wrap=True)
     if summary.trade_off is not None:
         _print_trade_off(summary.trade_off)
     out.print(f"model: {summary.folder}", soft_wrap=True, markup=False)
     out.print(f"try:   echo 'some text' | masker predict {summary.folder} -", soft_wrap=True, markup=False)
 
 
-def print_decisions(decisions: Mapping[str, str]) -> None:
-    """Print what was decided for the user, a line each."""
+def print_decisions(decisions: Mapping[str, str], preset: str | None = None) -> None:
+    """Print what was decided for the user, a line each, and in what a preset still differs from the paper."""
     out = console()
+    decisions = decisions if preset is None else {**decisions, "preset": f"{preset}: {STILL_DIFFERENT}"}
     for subject, decision in decisions.items():
         out.print(f"  {subject + ':':11} {decision}", soft_wrap=True, markup=False)
 
@@ -117,9 +122,28 @@ def print_calibration(report: dict[str, Any]) -> None:
     out.print(f"model: {report['model']}", soft_wrap=True, markup=False)
 
 
+def print_extension(report: dict[str, Any]) -> None:
+    """Print the result of an extension."""
+    out = console()
+    new = f", {len(report['new_classes'])} of them new" if report["new_classes"] else ""
+    many = "1 class" if len(report["added"]) == 1 else f"{len(report['added'])} classes"
+    out.print(f"added {report['texts']} texts of {many}{new}, in {report['seconds']:.0f} s; {report['classes']} in all")
+    if report["accuracy"] is not None:
+        what = "new texts, each judged by a head made without it" if "kept" in report else "held-out texts"
+        out.print(f"accuracy {report['accuracy']:.3f} ({what})")
+    if "kept" in report:
+        out.print(f"{100 * report['kept']:.1f} % of the kept training texts have the same answer as before")
+    out.print(_promise(report), soft_wrap=True)
+    out.print(_rule(report), soft_wrap=True)
+    out.print(f"model: {report['model']}", soft_wrap=True, markup=False)
+
+
 def _rule(detection: dict[str, Any]) -> str:
     rule = f"a text is out-of-distribution if its ood_score exceeds {detection['threshold']:.4g}"
     own = sum(detection["by_class"])
+    if detection.get("apart"):
+        rule = "a text is out-of-distribution if its ood_score exceeds the threshold of the classes that were trained, "
+        rule += "or added, as its predicted class was"
     return rule + (f", or the threshold of its predicted class ({own} classes have their own)" if own else "")
 
 
@@ -128,6 +152,11 @@ def _promise(detection: dict[str, Any]) -> str:
     leads = " and ".join(name for name, offset in offsets.items() if not offset)
     guards = "".join(f", guarded by {name}" for name, offset in offsets.items() if offset)
     made_of = f" ({leads}{guards})" if offsets else ""
+    if not detection["held_out"] and None in detection["thresholds"]:
+        return (
+            f"score {detection['score']}{made_of}; no text was held out, so nothing is rejected: set a threshold with "
+            "'masker calibrate MODEL NEW_TEXTS'"
+        )
     if detection["promised"] is None:
         return f"score {detection['score']}{made_of}; its threshold was given, so no false-alarm rate is promised"
     of_class, own = " of each predicted class", "a class's"

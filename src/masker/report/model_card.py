@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,9 @@ def _calibration(report: Report) -> list[str]:
     facts = report.model
     if facts.score is None or facts.threshold is None:
         return []
+    if not math.isfinite(facts.threshold):
+        rule = f"Its score is `{facts.score}`. No text was held out, so nothing is rejected until"
+        return ["## Calibration", "", f"{rule} `masker calibrate MODEL NEW_TEXTS` sets a threshold.", ""]
     promise = "The threshold is that of the published rule; no rate is promised."
     if facts.promised is not None:
         sure = "on average" if facts.confidence is None else f"with {100 * facts.confidence:.6g} % confidence"

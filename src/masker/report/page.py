@@ -20,6 +20,7 @@ from typing import Any
 from masker.errors import ConfigError
 from masker.experiments.recipe import load_recipe, recipe_names
 from masker.files import write_text
+from masker.report.recipe_figures import FIGURE
 from masker.report.reproduction import shown_commit, summary_lines
 
 RESULTS = Path("results/reproduction")
@@ -32,7 +33,7 @@ END = "<!-- end -->"
 ORDER = (
     "ood-ablation", "ood-main", "cross-domain-ablation", "cross-domain", "nli", "stsb", "split-ratio",
     "classification-accuracy", "keyword-heatmap", "keyword-comparison", "tsne", "attention-analysis", "context-form",
-    "reliance",
+    "reliance", "regularizer",
 )  # fmt: skip
 #: Recipes without a counterpart in the paper, shown on a page of their own.
 ELSEWHERE = ("quality", "quality-short", "open-intent", "false-alarms", "defaults")
@@ -61,12 +62,21 @@ def add_results(output: Path, results: Path = RESULTS) -> list[Path]:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"'{path}' has {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} may be committed")
         summary = json.loads(path.read_text(encoding="utf-8"))
-        target = results / f"{summary['recipe']}.{summary['scale']}.json"
+        encoder = other_encoder(summary)
+        target = results / f"{'.'.join([summary['recipe'], summary['scale'], *encoder])}.json"
         write_text(target, path.read_text(encoding="utf-8"))
-        if (path.parent / "figure.png").is_file():
-            shutil.copyfile(path.parent / "figure.png", target.with_suffix(".png"))
+        if (path.parent / FIGURE).is_file():
+            shutil.copyfile(path.parent / FIGURE, target.with_suffix(".svg"))
         added.append(target)
     return added
+
+
+def other_encoder(summary: dict[str, Any]) -> list[str]:
+    """The encoder of a summary if it is another than the scale's own, which stands beside that one; else nothing."""
+    if summary["recipe"] not in recipe_names():
+        return []
+    encoders = load_recipe(summary["recipe"]).scale(summary["scale"]).backbones.values()
+    return sorted({*summary["setting"]["models"]} - {Path(encoder.model).name for encoder in encoders})
 
 
 def make_page(results: Path = RESULTS, notes: Path = NOTES) -> str:
@@ -113,14 +123,18 @@ def read_notes(text: str) -> dict[str, str]:
 
 def _section(summary: dict[str, Any], path: Path, paragraphs: dict[str, str]) -> list[str]:
     name = summary["recipe"]
-    lines = [f"## {summary['title']} (`{name}`, {summary['scale']})", ""]
+    other = other_encoder(summary)
+    lines = [f"## {summary['title']} ({', '.join([f'`{name}`', summary['scale'], *other])})", ""]
     if paragraphs.get(name):
         lines += [paragraphs[name], ""]
+    if summary.get("shows"):
+        lines += [f"The paper's figure shows {summary['shows']}.", ""]
     lines += [*summary_lines(summary), ""]
-    picture = path.with_suffix(".png")
+    picture = path.with_suffix(".svg")
     if picture.is_file():
         lines += [f"![{summary['title']}](../results/reproduction/{picture.name})", ""]
-    return [*lines, f"`masker reproduce {name} --scale {summary['scale']}`; {_origin(summary)}.", ""]
+    command = " ".join([f"masker reproduce {name} --scale {summary['scale']}", *(f"--backbone {it}" for it in other)])
+    return [*lines, f"`{command}`; {_origin(summary)}.", ""]
 
 
 def _origin(summary: dict[str, Any]) -> str:

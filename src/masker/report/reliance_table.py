@@ -35,10 +35,13 @@ def reliance_lines(summary: dict[str, Any]) -> list[str]:
     ]
     caption = "Reliance on keywords from 0 to 1 and its two parts, mean ± standard deviation over seeds."
     lines = [caption, "", *markdown_table(header, body, left=3)]
-    comparisons = [_compared(row, systems) for row in summary.get("comparisons", [])]
+    comparisons = [
+        [*_compared(row, systems), _apart(row, summary["analysis"])] for row in summary.get("comparisons", [])
+    ]
     if not comparisons:
         return lines
     header = ["compared", "keywords", "masked words", "paired test", "difference", "lower in pairs of runs"]
+    header.append("lower, intervals apart")
     return [*lines, "", *markdown_table(header, comparisons, left=4)]
 
 
@@ -52,6 +55,23 @@ def _compared(row: dict[str, Any], systems: dict[str, str]) -> list[str]:
         f"{0.0 - row['difference']:+.3f}",
         f"{row['wins']} of {row['units']}",
     ]
+
+
+def _apart(row: dict[str, Any], analysis: list[dict[str, Any]]) -> str:
+    """In which corpora each model of the system lies below that of the baseline with its whole interval."""
+    found: dict[tuple[str, str], dict[Any, dict[str, float]]] = {}
+    for entry in analysis:
+        for audit in entry["audits"]:
+            if (audit["keywords"], audit["masking"]) == (row["keywords"], row["masking"]):
+                models = found.setdefault((entry["train"], entry["system"]), {})
+                models[entry["model"], entry["seed"]] = audit["reliance"]
+    below = []
+    for train in dict.fromkeys(train for train, _ in found):
+        system, baseline = (found.get((train, row[side]), {}) for side in ("system", "baseline"))
+        common = [model for model in system if model in baseline]
+        if common and all(system[model]["high"] < baseline[model]["low"] for model in common):
+            below.append(train)
+    return ", ".join(below) or "none"
 
 
 def _spread(values: list[float]) -> str:

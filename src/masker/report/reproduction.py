@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from masker.experiments.summary import CELL_KEYS
 from masker.files import write_text
 from masker.report.analysis_tables import analysis_lines
+from masker.report.halves_table import halves_lines
 from masker.report.markdown import markdown_table
 from masker.report.recipe_figures import draw_figure
 from masker.report.verdict import verdict
@@ -64,6 +65,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     lines = [*_setting_lines(summary), *origin_lines(summary), ""]
     if "analysis" in summary:
         return [*lines, *analysis_lines(summary)]
+    if "halves" in summary:
+        return [*lines, *halves_lines(summary, HEADINGS)]
     compared = any("paper" in cell for cell in summary["cells"])
     brackets = "; the paper's figure in brackets" if compared else ""
     lines += [f"Mean ± standard deviation over seeds, in %{brackets}.", ""]
@@ -142,7 +145,7 @@ def _setting_lines(summary: dict[str, Any]) -> list[str]:
     seeds = f"seed{'s' if len(setting['seeds']) > 1 else ''} {', '.join(map(str, setting['seeds']))}"
     limits = [
         f"{setting[key]:,} {words}" for key, words in (("train_documents", "training documents"),
-        ("test_documents", "documents per test set")) if setting[key] is not None
+        ("test_documents", "documents per test set at most")) if setting[key] is not None
     ]  # fmt: skip
     length = setting["settings"].get("model", {}).get("max_length")
     limits += [f"{length} tokens of each"] if length else []
@@ -152,7 +155,21 @@ def _setting_lines(summary: dict[str, Any]) -> list[str]:
     for name, stand_in in setting["stand_ins"].items():
         dropped = f" (without {', '.join(stand_in['without_labels'])})" if stand_in["without_labels"] else ""
         lines.append(f"`{stand_in['corpus']}`{dropped} stands in for `{name}`: {stand_in['reason']}.")
-    return [*lines, *setting["notes"]]
+    return [*lines, *_data_lines(setting), *setting["notes"]]
+
+
+def _data_lines(setting: dict[str, Any]) -> list[str]:
+    """Small test sets, how classes were drawn, and whether texts were raw; older summaries do not tell."""
+    limit = setting["test_documents"]
+    sizes = {test: most for test, (_, most) in setting.get("test_sizes", {}).items() if limit is None or most < limit}
+    shown = ", ".join(f"{test} {size:,}" for test, size in sizes.items())
+    lines = [f"Documents of {'the' if limit is None else 'smaller'} test sets: {shown}."] if sizes else []
+    if setting.get("split_by_seed"):
+        lines.append("Each seed draws its own known classes, so deviations include the choice of classes.")
+    for corpus, raw in setting.get("raw", {}).items():
+        form = "is the raw text, as in the paper" if raw else "was **not** the raw text that the paper uses"
+        lines.append(f"`{corpus}` {form}.")
+    return lines
 
 
 def _shown(cell: Cell) -> str:

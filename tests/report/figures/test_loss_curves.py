@@ -17,13 +17,21 @@ REPORT = made_report(class_names(3))
 def test_a_panel_for_each_term_and_a_mean_over_networks():
     picture = drawn(draw_loss_curves, REPORT)
     panels = picture.canvas.axes
-    assert [panel.get_title(loc="left") for panel in panels] == list(TERMS.values())
+    assert [panel.get_title(loc="left") for panel in panels] == [TERMS[name] for name in ("L_CE", "L_MKR", "L_MER")]
     assert [len(panel.lines) for panel in panels] == [8, 6, 6], "five networks and their mean; L_CE of vanilla, too"
     folds = [REPORT.losses[f"fold-{n}/masker"]["L_MKR"] for n in range(1, 6)]
     np.testing.assert_allclose(panels[1].lines[5].get_ydata(), np.mean(folds, axis=0))
     assert panels[0].lines[6].get_ydata().tolist() == REPORT.losses["vanilla"]["L_CE"]
     assert {"masker: mean of 5 cross-fitted networks", "vanilla"} <= texts_of(picture)
     assert "L_CE + 0.001 L_MKR + 0.001 L_MER" in picture.caption
+
+
+def test_only_terms_that_were_trained_are_weighed():
+    settings = {**REPORT.settings, "loss": {**REPORT.settings["loss"], "lambda_attention": 0.5}}
+    curve = {"step": [1, 2], "L_CE": [1.0, 0.5], "L_attn": [0.3, 0.1]}
+    picture = drawn(draw_loss_curves, replace(REPORT, losses={"vanilla": curve}, settings=settings))
+    assert [panel.get_title(loc="left") for panel in picture.canvas.axes] == [TERMS["L_CE"], TERMS["L_attn"]]
+    assert picture.caption.endswith("trained: L_CE + 0.5 L_attn.")
 
 
 def test_a_running_mean():

@@ -1,4 +1,4 @@
-"""The three losses over the training steps, one panel each."""
+"""The losses over the training steps, one panel each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ TERMS = {
     "L_CE": "classification, L_CE",
     "L_MKR": "masked keywords, L_MKR",
     "L_MER": "masked context, L_MER",
+    "L_attn": "uniform attention, L_attn",
 }
+#: The setting that weighs a term.
+_WEIGHTS = {"L_MKR": "lambda_mkr", "L_MER": "lambda_mer", "L_attn": "lambda_attention"}
 
 
 def draw_loss_curves(report: Report) -> Picture | None:
@@ -51,9 +54,8 @@ def draw_loss_curves(report: Report) -> Picture | None:
     caption = "Means over the documents of a step; thin lines are single networks and steps, thick ones their means."
     if len(terms) > 1:
         weights = report.settings["loss"]
-        caption += (
-            f" Their weighted sum is trained: L_CE + {weights['lambda_mkr']:g} L_MKR + {weights['lambda_mer']:g} L_MER."
-        )
+        weighted = [f"{weights[name]:g} {term}" for term, name in _WEIGHTS.items() if term in terms]
+        caption += f" Their weighted sum is trained: {' + '.join(['L_CE', *weighted])}."
     return Picture("losses", "Losses during training", caption, canvas)
 
 
