@@ -50,6 +50,20 @@ def test_presets_are_the_papers_numbers(preset, mer):
     assert settings.detection.calibration == "split"
 
 
+def test_what_only_the_paper_does_is_off_by_default():
+    settings = build_settings()
+    assert (settings.training.embedding_layers, settings.training.lr_schedule) == ("words", "auto")
+    assert (settings.training.warmup_fraction, settings.training.max_grad_norm) == (0.1, 1.0)
+    assert (settings.keywords.random_share, settings.keywords.attention_epochs) == (None, None)
+    assert (settings.loss.lambda_attention, settings.baselines.residual_documents) == (0.0, "all")
+    assert settings.data.validation_fraction == 0.1
+
+
+def test_the_keyword_stage_may_have_epochs_of_its_own():
+    own = {"keywords": {"attention_epochs": 7}}
+    assert build_settings(own).vanilla_stage_epochs == build_settings(own, preset="ood").vanilla_stage_epochs == 7
+
+
 NEW = {"training": {"head_start": "new"}}
 
 

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from masker.config_checks import check_sections
 from masker.config_sources import explain_problem, merge_layer, parse_override, read_config_file
 from masker.errors import ConfigError, ModelError, did_you_mean
-from masker.presets import PRESETS
+from masker.presets import PRESETS, preset_layer
 from masker.registry import METHODS, SCORES, Registry
 
 Head = Literal["one-vs-rest", "multi-class", "regression"]
@@ -69,7 +70,9 @@ class DataSettings(_Section):
     #: Column -> the values of which a row must have one, such as ``{"genre": ["telephone"]}``.
     where: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
     skip_invalid: bool = False
-    validation_fraction: float = Field(default=0.1, gt=0.0, lt=1.0)
+    #: 0 holds nothing out: all documents train, the last weights are the model, and nothing is rejected until
+    #: ``masker calibrate`` has set a threshold on other documents.
+    validation_fraction: float = Field(default=0.1, ge=0.0, lt=1.0)
     #: Share of the held-out documents that choose neither checkpoint nor score, and only calibrate the rejection.
     calibration_share: float = Field(default=0.5, ge=0.0, lt=1.0)
 
@@ -77,6 +80,7 @@ class DataSettings(_Section):
 class ModelSettings(_Section):
     """Encoder, head, and how much of a document it reads."""
 
+    #: An embedded encoder by name (docs/backbones.md), a hub id, or a folder.
     backbone: str = "minilm"
     #: Without a head, one that starts from a probe is multi-class, and a new one 1-vs-rest, as in the paper.
     head: Head = "multi-class"
@@ -106,6 +110,11 @@ class KeywordSettings(_Section):
     exclude_punctuation: bool = False
     #: A model folder whose attention is read; without it a vanilla stage is trained first.
     attention_model: str | None = None
+    #: Epochs of that vanilla stage; ``None`` is half of those that follow, or a short stage if the head has a start.
+    attention_epochs: int | None = Field(default=None, ge=1)
+    #: With ``source=random``: each token of a document is masked and reconstructed with this probability, drawn anew in
+    #: each epoch (0.15 in the authors' code), instead of K tokens that are drawn once.
+    random_share: float | None = Field(default=None, gt=0.0, le=1.0)
 
 
 class MaskingSettings(_Section):
@@ -133,6 +142,8 @@ class LossSettings(_Section):
     #: Use of the keyword-masked view: reconstruct its keywords (the paper), or classify it (an ablation).
     keyword_view: Literal["reconstruct", "augment"] = "reconstruct"
     class_weights: Literal["none", "balanced"] = "none"
+    #: Weight of a term that makes the attention of the document uniform; a negative result of the paper's appendix.
+    lambda_attention: float = Field(default=0.0, ge=0.0)
 
 
 class TrainingSettings(_Section):
@@ -153,10 +164,14 @@ class TrainingSettings(_Section):
     #: Learning rate of the embedding layers, relative to the encoder's. 0 keeps them as they are, which saves a sixth
     #: of a step on short texts. A positive value applies where a regularizer is active, as in the paper.
     embedding_lr_scale: float = Field(default=0.0, ge=0.0)
+    #: What that scale applies to: the layers that embed words, or the whole encoder, the paper's "embedding network".
+    embedding_layers: Literal["words", "encoder"] = "words"
     #: Lowest layers of the encoder that are not trained; ``None`` is a third of them for few documents, else none.
     frozen_layers: int | None = Field(default=None, ge=0)
     #: At 1e-4 for the encoder, heads learn at 1e-3, Adam's usual rate for a new layer.
     head_lr_scale: float = Field(default=10.0, ge=0.0)
+    #: ``auto`` keeps the rate where weights are averaged, and lets it fall to 0 where they are not.
+    lr_schedule: Literal["auto", "constant", "linear"] = "auto"
     weight_decay: float = Field(default=0.0, ge=0.0)
     warmup_fraction: float = Field(default=0.1, ge=0.0, le=1.0)
     max_grad_norm: float = Field(default=1.0, ge=0.0)
@@ -192,6 +207,8 @@ class DetectionSettings(_Section):
 class BaselineSettings(_Section):
     """Settings of the comparison systems; see docs/systems.md."""
 
+    #: What the biased model of a residual ensemble is trained on: all documents, or those that contain keywords.
+    residual_documents: Literal["all", "with-keywords"] = "all"
     #: The network under OpenMax: the fine-tuned encoder, or the convolutional network of DOC.
     openmax_network: Literal["encoder", "convolution"] = "encoder"
     openmax_tail: int = Field(default=20, ge=2)
@@ -261,35 +278,7 @@ class Settings(_Section):
 
     @model_validator(mode="after")
     def _check_across_sections(self) -> Settings:
-        if self.keywords.source == "random" and self.keywords.class_balanced:
-            raise ValueError("keywords.class_balanced has no meaning for keywords.source=random; drop one of the two")
-        method = METHODS.get(self.training.method)
-        if self.model.head not in method.heads:
-            raise ValueError(
-                f"model.head must be {' or '.join(method.heads)} for training.method={method.name}; "
-                f"got '{self.model.head}'"
-            )
-        if self.detection.score != "auto" and method.own_score is not None:
-            raise ValueError(
-                f"training.method={method.name} has a score of its own; got detection.score={self.detection.score}, "
-                "so leave it out"
-            )
-        if self.detection.score != "auto" and SCORES.get(self.detection.score).method_only:
-            raise ValueError(
-                f"detection.score={self.detection.score} belongs to a training method of its own (docs/systems.md); "
-                "choose another score"
-            )
-        if self.loss.mer_target == "no-class" and self.model.head == "multi-class":
-            raise ValueError(
-                "loss.mer_target=no-class needs model.head=one-vs-rest: a softmax always names a class; "
-                "use mer_target=uniform"
-            )
-        if self.detection.rule == "published" and not method.own_rule:
-            able = ", ".join(name for name, row in METHODS.items() if row.own_rule)
-            raise ValueError(
-                f"detection.rule=published needs a method with such a rule ({able}); "
-                f"got training.method={method.name}, so leave detection.rule out"
-            )
+        check_sections(self)
         return self
 
     @property
@@ -317,6 +306,8 @@ class Settings(_Section):
     @property
     def vanilla_stage_epochs(self) -> int | None:
         """Epochs of the vanilla model whose attention gives the keywords; ``None`` for a short stage."""
+        if self.keywords.attention_epochs is not None:
+            return self.keywords.attention_epochs
         if self.starts_from_probe:
             return None
         assert self.epochs is not None
@@ -373,19 +364,21 @@ def build_settings(
     Raises:
         ConfigError: With one line for every problem.
     """
+    given: dict[str, dict[str, Any]] = {}
+    if config_file is not None:
+        merge_layer(given, read_config_file(Path(config_file), list(Settings.model_fields)))
+    for layer in layers:
+        merge_layer(given, layer or {})
+    for override in overrides:
+        merge_layer(given, parse_override(override), unset=True)
     merged: dict[str, dict[str, Any]] = {}
     if preset is not None:
         if preset not in PRESETS:
             raise ConfigError(
                 f"preset must be one of {', '.join(PRESETS)}; got '{preset}'.{did_you_mean(preset, PRESETS)}"
             )
-        merge_layer(merged, PRESETS[preset])
-    if config_file is not None:
-        merge_layer(merged, read_config_file(Path(config_file), list(Settings.model_fields)))
-    for layer in layers:
-        merge_layer(merged, layer or {})
-    for override in overrides:
-        merge_layer(merged, parse_override(override), unset=True)
+        merge_layer(merged, preset_layer(preset, given))
+    merge_layer(merged, given, unset=True)
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:

@@ -288,3 +288,35 @@ def test_masks_depend_on_seed_and_row():
         for seed, row in [(0, 0), (1, 0), (0, 1)]
     ]
     assert len({str(views_of(batch, 0)) for batch in batches}) == 3
+
+
+# --- any word --------------------------------------------------------------------------------------------------------
+
+
+def test_random_words_are_drawn_anew_each_epoch_over_the_whole_vocabulary():
+    """Each content token with probability 0.15, special tokens never; every drawn one is masked, whatever p is."""
+    content = list(range(4, 24)) * 20  # 400 tokens, of a vocabulary of 30
+    anything = KeywordSet("random", (), 30)
+    collator = Collator(PAD, SPECIAL, replace(views(p=0.0, context_view=False, keywords=anything), random_share=0.15))
+    seen = []
+    for epoch in range(5):
+        collator.epoch = epoch
+        batch = collator(features([[CLS, *content, SEP]], labels=(0,)))
+        columns = batch["masked_columns"].tolist()
+        assert batch["keyword_labels"].tolist() == [content[column - 1] for column in columns], "vocabulary ids"
+        assert all(batch["input_ids"][1, column] == MASK for column in columns)
+        assert batch["input_ids"][1, [0, -1]].tolist() == [CLS, SEP]
+        seen.append(columns)
+    assert len({tuple(columns) for columns in seen}) == 5
+    assert 0.12 < sum(map(len, seen)) / 2000 < 0.18
+
+
+def test_the_context_of_random_words_is_the_rest():
+    anything = KeywordSet("random", (), 30)
+    drawn = replace(views(p=1.0, q=1.0, keywords=anything), random_share=0.5)
+    batch = Collator(PAD, SPECIAL, drawn)(features([[CLS, *range(4, 24), SEP]], labels=(0,)))
+    text, keyword_view, context_view = batch["input_ids"]
+    content = slice(1, -1)
+    assert torch.equal(keyword_view[content] == MASK, context_view[content] == text[content]), (
+        "one masks, the other keeps"
+    )

@@ -6,7 +6,7 @@ import torch
 from masker.documents.encoding import Encoded
 from masker.keywords import Keyword, KeywordSet
 from masker.masking.collator import Collator
-from masker.masking.keywords_only import keywords_only
+from masker.masking.keywords_only import contain_keywords, keywords_only
 
 PAD, CLS, SEP = 0, 1, 2
 KEYWORDS = KeywordSet("user", (Keyword("k", (7,), 2.0), Keyword("l m", (5, 6), 1.0)), 12)
@@ -44,3 +44,11 @@ def test_a_batch_gets_the_biased_logits_of_its_documents():
     batch = Collator(PAD, [PAD, CLS, SEP], bias_logits=bias)(features)
     assert torch.equal(batch["bias_logits"], torch.tensor([[6.0, 7.0], [0.0, 1.0]]))
     assert "bias_logits" not in Collator(PAD, [PAD, CLS, SEP])(features)
+
+
+def test_documents_that_contain_a_keyword():
+    """5 alone is no keyword; a document contains one if any of its windows does."""
+    documents = Encoded(
+        rows([CLS, 5, SEP], [CLS, 7, SEP], [CLS, 8, SEP], [CLS, 5, 6, SEP]), None, None, np.array([0, 1, 2, 2])
+    )
+    assert contain_keywords(documents, KEYWORDS).tolist() == [False, True, True]

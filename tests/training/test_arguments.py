@@ -150,3 +150,33 @@ def test_the_trainer_takes_the_second_gpu_when_asked(tmp_path, monkeypatch):
     assert current[-1] == GPU
     found = training_arguments(settings, TrainingStage("masker", Schedule(epochs=1)), tmp_path, torch.device("cuda", 0))
     assert found.device == torch.device("cuda", 0)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "share", "kind"),
+    [
+        ("auto", 0.5, "constant_with_warmup"),
+        ("auto", 0.0, "linear"),
+        ("constant", 0.0, "constant_with_warmup"),
+        ("linear", 0.5, "linear"),
+    ],
+)
+def test_the_rate_falls_or_stays(recorded, schedule, share, kind):
+    assert recorded(averaged_share=share, lr_schedule=schedule).lr_scheduler_type == kind
+
+
+def test_the_paper_s_optimization(monkeypatch):
+    monkeypatch.setattr(module, "TrainingArguments", lambda **given: SimpleNamespace(n_gpu=0, **given))
+    settings = build_settings({"training": {"precision": "fp32"}}, preset="ood")
+    found = training_arguments(settings, TrainingStage("masker", EPOCHS), "folder", CPU)
+    assert (found.lr_scheduler_type, found.warmup_steps) == ("constant_with_warmup", 0.0)
+    assert (found.weight_decay, found.max_grad_norm) == (0.0, 0.0)
+    assert not found.load_best_model_at_end, "nothing is held out to choose one"
+    assert (found.eval_strategy, found.save_strategy) == ("no", "epoch")
+
+
+def test_without_held_out_documents_steps_are_not_chosen_among(monkeypatch):
+    monkeypatch.setattr(module, "TrainingArguments", lambda **given: SimpleNamespace(n_gpu=0, **given))
+    settings = build_settings({"data": {"validation_fraction": 0.0}, "training": {"precision": "fp32"}})
+    found = training_arguments(settings, TrainingStage("masker", Schedule(steps=400)), "folder", CPU)
+    assert (found.eval_strategy, found.save_steps, found.load_best_model_at_end) == ("no", CHECKPOINT_STEPS, False)

@@ -152,3 +152,9 @@ def test_a_model_without_attention_is_refused():
         ConfigError, match=r"keywords.attention_model: '.*linear-roberta' \(method .*\) has no attention"
     ):
         load_attention_model(str(folder), torch.device("cpu"))
+
+
+def test_any_word_is_a_keyword(tiny_settings, tokenizer, train):
+    settings = tiny_settings(keywords={"source": "random", "random_share": 0.15})
+    chosen = choose_keywords(settings, tokenizer, train, 3, no_classifier)
+    assert len(chosen) == 0 and chosen.target_ids.tolist() == list(range(len(tokenizer))), "the whole vocabulary"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from masker import ConfigError, Documents
+from masker import ConfigError, DataError, Documents
 from masker.inference.linear_backend import LinearBackend
 from masker.inference.torch_backend import TorchBackend, head_inputs
 from masker.inference.windows import document_labels
@@ -122,6 +122,30 @@ def test_the_biased_model_sees_keywords_only_and_its_outputs_are_kept(start, sta
     assert logits.shape == (len(run.data.train), 3) and logits.dtype == np.float32
     again = start("residual").bias_logits(keywords)
     assert np.array_equal(again, logits) and len(stages) == 1
+
+
+def test_the_biased_model_may_be_trained_on_documents_with_keywords_alone(start, stages):
+    run = start("residual", baselines={"residual_documents": "with-keywords"}, **SPLIT)
+    token = run.tokenizer.convert_tokens_to_ids("rocket")
+    contains = [token in ids for ids in run.data.train.input_ids]
+    assert 0 < sum(contains) < len(contains)
+    logits = run.bias_logits(KeywordSet("user", (Keyword("rocket", (token,), 1.0),), len(run.tokenizer)))
+    ((stage, data, _, _),) = stages
+    assert stage.name == "biased" and len(data.train) == sum(contains)
+    assert all(token in ids for ids in data.train.input_ids)
+    assert logits.shape == (len(run.data.train), 3), "and asked about all"
+
+
+def test_no_document_with_a_keyword(start, stages):
+    run = start("residual", baselines={"residual_documents": "with-keywords"}, **SPLIT)
+    with pytest.raises(DataError, match="no training document contains a keyword"):
+        run.bias_logits(KeywordSet("user", (), len(run.tokenizer)))
+
+
+def test_attention_is_regularized_in_the_last_stage_only(start, stages):
+    run = start(loss={"lambda_attention": 0.1}, **SPLIT)
+    METHODS.get("masker").train(run)
+    assert [(stage.name, stage.attention_term) for stage, *_ in stages] == [("vanilla", False), ("masker", True)]
 
 
 def test_every_stage_starts_from_the_same_weights(start):
@@ -346,9 +370,9 @@ def test_the_convolution_and_the_linear_encoder_do_too(start, placed, monkeypatc
     moved = []
     vectorize = module.EncoderVectorizer
 
-    def vectorizer(encoder, tokenizer):
+    def vectorizer(encoder, tokenizer, **options):
         moved.append(encoder.device)
-        return vectorize(encoder, tokenizer)
+        return vectorize(encoder, tokenizer, **options)
 
     monkeypatch.setattr(module, "EncoderVectorizer", vectorizer)
     run = start("linear", device="cpu")

@@ -57,6 +57,6 @@ def test_frozen_layers_as_set():
     assert frozen_layers(build_settings({"training": {"head_start": "new"}}), 10, 6) == 0
 
 
-@pytest.mark.parametrize(("documents", "steps"), [(16, 32), (199, 32), (200, 24), (640, 24)])
+@pytest.mark.parametrize(("documents", "steps"), [(16, 32), (199, 32), (200, 24), (768, 24), (769, 25), (1600, 50)])
 def test_networks_that_are_averaged_train_briefly(documents, steps):
     assert final_schedule(DEFAULT, documents, cross_fitted=True) == Schedule(steps=steps)

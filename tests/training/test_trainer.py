@@ -176,6 +176,37 @@ def test_parameter_groups(build):
             assert found["token_head.weight"] == pytest.approx((1e-2, 0.1))
 
 
+def test_the_whole_encoder_may_be_the_embedding_network(build):
+    """Halved: embeddings, layers and pooler, everything but the two classifiers, and only with a regularizer."""
+    training = {"learning_rate": 1e-3, "embedding_lr_scale": 0.5, "embedding_layers": "encoder"}
+    for keywords, slow in ((["rocket", "bread"], 5e-4), ((), 1e-3)):
+        trainer = build(keywords, training=training)
+        groups = trainer.create_optimizer().param_groups
+        rate = {id(parameter): group["lr"] for group in groups for parameter in group["params"]}
+        found = {name: rate[id(parameter)] for name, parameter in trainer.model.named_parameters()}
+        heads = {name for name in found if not name.startswith("classifier.bert.")}
+        assert heads >= {"classifier.classifier.weight", "classifier.classifier.bias"}
+        assert {found[name] for name in heads} == {1e-3} and {found[name] for name in found.keys() - heads} == {slow}
+
+
+def test_uniform_attention_is_added_with_its_weight(build):
+    """The n-th of N content tokens gets n / (1 + … + N); special tokens get nothing."""
+    trainer = build(training={"method": "vanilla"}, loss={"lambda_attention": 0.5})
+    trainer.model.eval()
+    batch = batch_of(trainer, [0])
+    width = batch["input_ids"].shape[1]
+    content = ~np.isin(batch["input_ids"].numpy(), trainer.collator.special_ids)
+    row = np.zeros((1, width), dtype=np.float32)
+    row[content] = np.arange(1.0, content.sum() + 1)
+    share = row[content] / row.sum()
+    expected = -np.log(content.sum() * share).mean()
+    plain = trainer.compute_loss(trainer.model, batch)
+    trainer.model.read_attention = lambda: torch.from_numpy(row)
+    torch.testing.assert_close(
+        trainer.compute_loss(trainer.model, batch), plain + 0.5 * torch.tensor(expected, dtype=plain.dtype)
+    )
+
+
 def test_validation_figures_by_hand(build):
     trainer = build(training={"method": "vanilla"}, model={"head": "multi-class"})
     logits = np.log(np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.5, 0.25, 0.25]], dtype=np.float32))

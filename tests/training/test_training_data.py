@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masker import DataError, Documents
+from masker import ConfigError, DataError, Documents
 from masker.modeling.backbone import load_tokenizer
 from masker.training.training_data import encode_training_data
 from tests.conftest import make_corpus
@@ -129,3 +129,22 @@ def test_nothing_to_hold_out_is_refused(tiny_settings, tokenizer, calibration):
     documents = Documents(["moon", "soup"], None, ["a", "b"], "each class once")
     with pytest.raises(DataError, match="no document can be held out for validation; give at least two documents"):
         encoded(documents, ["a", "b"], tiny_settings(detection={"calibration": calibration}), tokenizer)
+
+
+def test_nothing_need_be_held_out(tiny_settings, tokenizer):
+    texts, labels = make_corpus(30)
+    wanted = {"data": {"validation_fraction": 0.0}, "detection": {**SPLIT, "score": "max-prob"}}
+    data = encoded(Documents(texts, None, labels, "made up"), CLASSES, tiny_settings(**wanted), tokenizer)
+    assert words(tokenizer, data.train) == texts
+    assert (len(data.validation), data.calibration, data.folds) == (0, None, None)
+
+
+def test_auto_is_chosen_on_held_out_documents(tiny_settings, tokenizer):
+    texts, labels = make_corpus(30)
+    documents, nothing = Documents(texts, None, labels, "made up"), {"validation_fraction": 0.0}
+    with pytest.raises(ConfigError, match=r"data.validation_fraction=0 holds none out; name a score"):
+        encoded(documents, CLASSES, tiny_settings(data=nothing, detection=SPLIT), tokenizer)
+    folds = encoded(documents, CLASSES, tiny_settings(data=nothing), tokenizer)
+    assert folds.folds is not None, "cross-fitting holds nothing out anyway"
+    doc = tiny_settings(data=nothing, detection=SPLIT, training={"method": "doc"})
+    assert len(encoded(documents, CLASSES, doc, tokenizer).train) == 30, "it has a score of its own"

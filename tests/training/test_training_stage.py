@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -114,3 +115,38 @@ def test_a_finished_stage_is_read_back_and_not_trained(tiny_settings, tmp_path, 
     assert same == validation and list(validation) == ["accuracy"]
     for name, tensor in network.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
+def test_attention_becomes_uniform_where_it_is_regularized(tiny_settings, tmp_path, family):
+    """The term falls to a fraction when it counts; the network is left as it was found."""
+    texts, labels = make_corpus(48)
+    documents, found = Documents(texts, None, labels, "made up"), {}
+    for weight in (10.0, 1e-9):
+        settings: Settings = tiny_settings(
+            family,
+            training={"method": "vanilla", "epochs": 8, "head_start": "new"},
+            detection={"calibration": "split"},
+            loss={"lambda_attention": weight},
+        )
+        run = TrainingRun(documents, ["food", "space", "sport"], settings, tmp_path / str(weight), "cpu")
+        backend = run.fit_network()
+        assert backend.classifier.config._attn_implementation == "sdpa"
+        found[weight] = run.loss_curves()["vanilla"]["L_attn"]
+    assert found[10.0][-1] < 0.5 * found[1e-9][-1]
+
+
+def test_any_word_is_reconstructed_over_the_whole_vocabulary(tiny_settings, tmp_path):
+    texts, labels = make_corpus(48)
+    settings: Settings = tiny_settings(
+        training={"epochs": 6, "head_start": "new"},
+        detection={"calibration": "split"},
+        keywords={"source": "random", "random_share": 0.15},
+        loss={"lambda_mkr": 1.0},
+        masking={"view_share": 1.0},
+    )
+    run = TrainingRun(Documents(texts, None, labels, "made up"), ["food", "space", "sport"], settings, tmp_path, "cpu")
+    backend = run.fit_network(keywords=run.find_keywords())
+    assert backend.weights().tensors["token_head.weight"].shape[0] == len(run.tokenizer)
+    losses = run.loss_curves()["masker"]["L_MKR"]
+    assert np.isfinite(losses).all() and losses[-1] < losses[0]

@@ -38,6 +38,8 @@ class Views:
     context_view: bool
     context: Literal["mask", "drop"] = "mask"
     share: float = 1.0  # of the documents that have views in this batch, drawn anew each epoch
+    #: Of a document's tokens that are its keywords, drawn anew each epoch and all masked; ``None`` takes ``keywords``.
+    random_share: float | None = None
 
 
 class Collator:
@@ -87,8 +89,10 @@ class Collator:
         input_ids = batch["input_ids"]
         n_documents, width = input_ids.shape
         content = self.content(input_ids) & batch["attention_mask"].astype(bool)
-        keyword_positions = views.keywords.find(input_ids) & content
         keyword_draws, context_draws = document_draws(views.seed, self.epoch, rows, width)
+        keyword_positions, masked_share = views.keywords.find(input_ids) & content, views.keyword_mask_prob
+        if views.random_share is not None:
+            keyword_positions, masked_share = content & (keyword_draws < views.random_share), 1.0
         # The first token is special and never masked, so its draw is free.
         viewed = np.flatnonzero(context_draws[:, 0] < views.share)
         ids = [input_ids]
@@ -96,9 +100,7 @@ class Collator:
         extra: dict[str, npt.NDArray[Any]] = {}
         n_keyword_rows = 0
         if views.keyword_view:
-            masked_ids, masked = mask_keywords(
-                input_ids, keyword_positions, keyword_draws, views.keyword_mask_prob, views.mask_id
-            )
+            masked_ids, masked = mask_keywords(input_ids, keyword_positions, keyword_draws, masked_share, views.mask_id)
             # A document without a masked keyword has x~ = x and contributes 0: its row would be wasted.
             owners = viewed[masked[viewed].any(axis=1)]
             n_keyword_rows = len(owners)

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from masker.documents.encoding import Encoded
 from masker.keywords import KeywordSet
+
+
+def contain_keywords(encoded: Encoded, keywords: KeywordSet) -> npt.NDArray[np.bool_]:
+    """(N,) whether each document, in any of its windows, contains a keyword."""
+    found = np.zeros(encoded.n_documents, dtype=bool)
+    found[encoded.document[[bool(keywords.find(ids).any()) for ids in encoded.input_ids]]] = True
+    return found
 
 
 def keywords_only(encoded: Encoded, keywords: KeywordSet, special_ids: Sequence[int]) -> Encoded:

@@ -30,22 +30,24 @@ def training_arguments(
     """The Trainer's arguments for a stage.
 
     Averaged weights keep a constant learning rate: averaging replaces its decay, and a constant rate gets further in
-    as many steps.
+    as many steps. Where nothing is held out there is no best checkpoint, and the last one is the result.
 
     Raises:
         ConfigError: When an integration to report to is not installed.
     """
     training, averaged = settings.training, stage.averaged_share > 0
+    chosen = not averaged and settings.data.validation_fraction > 0
+    constant = averaged if training.lr_schedule == "auto" else training.lr_schedule == "constant"
     _check_reporting(training.report_to)
     _select_device(device)
     precision = training_precision(training.precision, device)
     arguments = TrainingArguments(
         output_dir=str(folder),
-        **_length(stage),
+        **_length(stage, chosen=chosen),
         per_device_train_batch_size=-(-training.batch_size // distributed.world_size()),
         gradient_accumulation_steps=training.gradient_accumulation,
         learning_rate=training.learning_rate,
-        lr_scheduler_type="constant_with_warmup" if averaged else "linear",
+        lr_scheduler_type="constant_with_warmup" if constant else "linear",
         weight_decay=training.weight_decay,
         max_grad_norm=training.max_grad_norm,
         warmup_steps=training.warmup_fraction if training.warmup_fraction < 1 else 0.999,
@@ -56,7 +58,7 @@ def training_arguments(
         seed=training.seed,
         # The newest checkpoint to resume from, and the best one so far.
         save_total_limit=2,
-        load_best_model_at_end=not averaged,
+        load_best_model_at_end=chosen,
         metric_for_best_model="selection",
         greater_is_better=True,
         logging_steps=training.logging_steps,
@@ -75,13 +77,13 @@ def training_arguments(
     return arguments
 
 
-def _length(stage: TrainingStage) -> dict[str, Any]:
-    """How long to train, and when to evaluate and save a checkpoint."""
-    steps, averaged = stage.schedule.steps, stage.averaged_share > 0
-    evaluation = "no" if averaged else "epoch"  # averaged weights are not chosen among checkpoints
+def _length(stage: TrainingStage, *, chosen: bool) -> dict[str, Any]:
+    """How long to train, and when to evaluate and save a checkpoint; ``chosen`` is whether the best one is taken."""
+    steps = stage.schedule.steps
+    evaluation = "epoch" if chosen else "no"
     if steps is None:
         return {"num_train_epochs": stage.schedule.epochs, "eval_strategy": evaluation, "save_strategy": "epoch"}
-    if averaged:  # a short training is not worth a checkpoint
+    if not chosen:  # a short training is not worth a checkpoint
         return {"max_steps": steps, "eval_strategy": "no", "save_strategy": "steps", "save_steps": CHECKPOINT_STEPS}
     every = max(1, steps // CHOICES)
     often: dict[str, Any] = {"eval_strategy": "steps", "eval_steps": every, "save_strategy": "steps"}

@@ -25,7 +25,7 @@ from masker.registry import METHODS
 #: Folds, and so trainings.
 FOLDS = 5
 #: ``auto`` cross-fits below this many documents,
-CROSS_FIT_BELOW = 800
+CROSS_FIT_BELOW = 2000
 #: if they do not have more tokens than this in all: on long documents five trainings take long,
 FEW_TOKENS = 40_000
 #: and below this many in any case: a tenth of them would be too few to calibrate on.

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from masker.config import Settings
 from masker.inference.windows import document_labels
 from masker.registry import METHODS
 from masker.training.run import TrainingRun
 from masker.training.schedule import EPOCHS, LEAST_STEPS, final_schedule, frozen_layers, keyword_schedule
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from masker.documents import Documents
 
 
 def decisions_of(run: TrainingRun) -> dict[str, str]:
@@ -35,12 +25,6 @@ def decisions_of(run: TrainingRun) -> dict[str, str]:
     if run.kept_start:
         found["kept"] = "the logistic regression: training lost more held-out documents than it won"
     return found
-
-
-def plan_training(documents: Documents, classes: Sequence[str], settings: Settings) -> dict[str, str]:
-    """The decisions that a training on these documents would take, without training."""
-    with tempfile.TemporaryDirectory() as work:
-        return decisions_of(TrainingRun(documents, classes, settings, Path(work), "cpu"))
 
 
 def _documents(run: TrainingRun) -> str:
@@ -91,6 +75,8 @@ def _held_out(run: TrainingRun) -> str:
         alone = int((np.bincount(document_labels(data.train)) == 1).sum())
         return f"{text}; {alone} without another of its class only train" if alone else text
     validation = data.validation.n_documents
+    if not validation:
+        return "none: all documents train, the last weights are kept, and 'masker calibrate' sets the threshold"
     if data.calibration is None:
         return f"{validation} documents, which choose and calibrate"
     return (

@@ -48,6 +48,8 @@ def choose_keywords(
     if wanted.source not in KEYWORD_SCHEMES:
         words = distributed.first_only(lambda: read_keywords(wanted.source, tokenizer).to_json())
         return KeywordSet.from_json(words)
+    if wanted.random_share is not None:
+        return KeywordSet(wanted.source, (), len(tokenizer))  # any word can be one: each epoch draws them
     scheme = KEYWORD_SCHEMES.get(wanted.source)
     if scheme.compares_classes and n_classes < 2:
         raise ConfigError(f"{scheme.name} keywords compare classes and a regression has none; use --keywords attention")

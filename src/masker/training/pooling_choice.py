@@ -14,7 +14,14 @@ from masker.documents.folds import stratified_folds
 from masker.inference.torch_backend import head_inputs
 from masker.modeling.backbone import Backbone, load_backbone, resolve_backbone
 from masker.modeling.heads import output_layer
-from masker.modeling.pooling import DOCUMENT_TOKEN, MEAN, can_pool_mean, declared_pooling, pooling_of
+from masker.modeling.pooling import (
+    DOCUMENT_TOKEN,
+    MEAN,
+    can_pool_mean,
+    declared_pooling,
+    hand_on_document_token,
+    pooling_of,
+)
 from masker.training.probe import STRENGTH, cross_entropy, fit_probe, out_of_fold_logits
 
 #: Rows that suffice to compare two poolings.
@@ -50,6 +57,7 @@ def choose_pooling(
     declared = declared_pooling(resolve_backbone(settings.model.backbone))
     if declared is not None:
         return Pooling(declared, "the encoder was trained for it")
+    hand_on_document_token(plain)
     mean = load_backbone(settings.model.model_copy(update={"pooling": MEAN}), classes).classifier
     rows = np.random.default_rng(settings.training.seed).permutation(len(train))[:COMPARED]
     part = train.take(np.sort(rows).tolist())

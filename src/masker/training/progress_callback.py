@@ -30,7 +30,7 @@ class ProgressCallback(TrainerCallback):  # type: ignore[misc]
         if self.bar is not None and logs:
             self.shown |= {
                 name.removeprefix("eval_"): f"{logs[name]:.3g}"
-                for name in ("loss", "L_CE", "L_MKR", "L_MER", "eval_accuracy", "eval_pearson")
+                for name in ("loss", "L_CE", "L_MKR", "L_MER", "L_attn", "eval_accuracy", "eval_pearson")
                 if name in logs
             }
             self.bar.set_postfix(self.shown, refresh=False)

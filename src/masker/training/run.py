@@ -26,7 +26,7 @@ from masker.config import Settings
 from masker.documents import Documents
 from masker.documents.encoding import Encoded
 from masker.documents.folds import stratified_folds
-from masker.errors import ConfigError
+from masker.errors import ConfigError, DataError
 from masker.files import write_text
 from masker.inference.backend import TOKEN_HEAD
 from masker.inference.linear_backend import (
@@ -39,13 +39,14 @@ from masker.inference.outputs import Outputs
 from masker.inference.torch_backend import TorchBackend, head_inputs
 from masker.inference.windows import document_labels, document_outputs, pool_outputs
 from masker.keywords import KeywordSet
-from masker.masking.keywords_only import keywords_only
+from masker.masking.keywords_only import contain_keywords, keywords_only
 from masker.metrics import accuracy
-from masker.modeling.backbone import load_backbone
+from masker.modeling.backbone import load_backbone, resolve_backbone
 from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
 from masker.modeling.heads import output_layer, set_output_layer
 from masker.modeling.network import MaskerNetwork, encoder_stack
+from masker.modeling.pooling import DOCUMENT_TOKEN, declared_pooling, hand_on_document_token
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import content_special_ids
 from masker.progress import progress_bar
@@ -147,6 +148,7 @@ class TrainingRun:
         classifier = self.fresh_classifier().to(self.device)
         if not self.settings.starts_from_probe or output_layer(classifier) is None:
             return classifier
+        hand_on_document_token(classifier)
         if train is not None:
             probe = self._start_from(
                 head_inputs(classifier, self.tokenizer, self._probed(train), str(self.device)), train
@@ -246,6 +248,7 @@ class TrainingRun:
             keywords,
             bias_logits,
             self.settings.averaged_share,
+            self.settings.loss.lambda_attention > 0,
         )
         network = self._train(stage, self.start_classifier() if classifier is None else classifier)
         head = {} if network.token_head is None else network.token_head.state_dict()
@@ -275,7 +278,7 @@ class TrainingRun:
         return network
 
     def fit_linear(self, features: str) -> LinearBackend:
-        """Fit a logistic regression on fixed vectors: ``encoder`` (mean hidden states) or ``tf-idf``."""
+        """Fit a logistic regression on fixed vectors: ``encoder`` (frozen hidden states) or ``tf-idf``."""
         train, validation = self.data.train, self.data.validation
         vectorizer = self._vectorizer(features)
 
@@ -287,8 +290,9 @@ class TrainingRun:
         backend = LinearBackend(vectorizer, *self._probe(vectors, train, strength=self._strength(features)))
         pooling = self.settings.model.window_pooling
         self.train_outputs = pool_outputs(backend.outputs_of(vectors), train.document, pooling)
-        predicted = document_outputs(backend, validation, pooling).logits.argmax(axis=1)
-        self.validation = {"accuracy": accuracy(document_labels(validation), predicted)}
+        if len(validation):
+            predicted = document_outputs(backend, validation, pooling).logits.argmax(axis=1)
+            self.validation = {"accuracy": accuracy(document_labels(validation), predicted)}
         return backend
 
     def _vectorizer(self, features: str) -> Vectorizer:
@@ -297,11 +301,13 @@ class TrainingRun:
         name = f"{features} vectorizer"
         if name not in whole._features:
             classifier = self.fresh_classifier()
-            whole._features[name] = (
-                EncoderVectorizer(classifier.base_model.to(self.device), self.tokenizer)
-                if features == "encoder"
-                else TfIdfVectorizer.fit(whole.data.train, len(self.tokenizer), classifier.config)
-            )
+            if features == "encoder":
+                first = declared_pooling(resolve_backbone(self.settings.model.backbone)) == DOCUMENT_TOKEN
+                encoder = classifier.base_model.to(self.device)
+                whole._features[name] = EncoderVectorizer(encoder, self.tokenizer, first=first)
+            else:
+                fitted = TfIdfVectorizer.fit(whole.data.train, len(self.tokenizer), classifier.config)
+                whole._features[name] = fitted
         vectorizer: Vectorizer = whole._features[name]
         return vectorizer
 
@@ -353,7 +359,11 @@ class TrainingRun:
         return self._train(stage, self.start_classifier()).classifier
 
     def bias_logits(self, keywords: KeywordSet) -> npt.NDArray[np.float32]:
-        """(N, C) outputs of a biased model, trained on documents reduced to their keywords."""
+        """(N, C) outputs of a biased model, trained on documents reduced to their keywords.
+
+        Raises:
+            DataError: When it shall be trained on documents that contain keywords, and none does.
+        """
         path = self.work / "bias.safetensors"
         if distributed.first_only(path.is_file):
             stored: npt.NDArray[np.float32] = load_file(path)["logits"].numpy()
@@ -364,9 +374,16 @@ class TrainingRun:
             train=keywords_only(self.data.train, keywords, special),
             validation=keywords_only(self.data.validation, keywords, special),
         )
-        stage = TrainingStage("biased", final_schedule(self.settings, len(reduced.train)))
-        biased = self._train(stage, self.start_classifier(reduced.train), reduced)
-        _log.info("keywords alone reach a validation accuracy of %.3f", self.validation["accuracy"])
+        subset = reduced
+        if self.settings.baselines.residual_documents == "with-keywords":
+            containing = contain_keywords(reduced.train, keywords)
+            if not containing.any():
+                raise DataError("no training document contains a keyword; set baselines.residual_documents=all")
+            subset = replace(reduced, train=reduced.train.take_documents(containing))
+        stage = TrainingStage("biased", final_schedule(self.settings, len(subset.train)))
+        biased = self._train(stage, self.start_classifier(subset.train), subset)
+        for name, value in self.validation.items():
+            _log.info("keywords alone reach a validation %s of %.3f", name, value)
         logits = TorchBackend(biased.classifier, self.tokenizer, str(self.device)).predict_logits(reduced.train)
         # All processes of a distributed run have the same logits.
         distributed.first_only(lambda: write_tensors({"logits": torch.from_numpy(logits)}, path))

@@ -6,8 +6,8 @@ from a probe needs few steps, and what counts is how many documents those steps 
 =================== ================================================================================
 documents           seen by the network
 =================== ================================================================================
-cross-fitted        32 batches in each training below 200 documents, 24 above: even a few train the encoder, and
-                    the mean of the networks makes up for more
+cross-fitted        each once in each training, but at least 24 batches (32 below 200 documents): even a few train
+                    the encoder, and the mean of the networks makes up for more
 up to 2,000         each three times, but at least 32 batches
 up to 6,000         6,000 in all
 more                each once
@@ -47,7 +47,8 @@ def final_schedule(settings: Settings, documents: int, *, cross_fitted: bool = F
         return Schedule(epochs=settings.epochs)
     size = min(settings.training.batch_size, documents)
     if cross_fitted:
-        return Schedule(steps=FOLD_STEPS_OF_FEW if documents < FEW_DOCUMENTS else FOLD_STEPS)
+        least = FOLD_STEPS_OF_FEW if documents < FEW_DOCUMENTS else FOLD_STEPS
+        return Schedule(steps=max(least, -(-documents // size)))
     seen = min(EPOCHS * documents, max(ENOUGH, documents))
     return Schedule(steps=max(LEAST_STEPS, -(-seen // size)))
 

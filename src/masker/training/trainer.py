@@ -18,6 +18,7 @@ from masker.losses.no_class import no_class_loss
 from masker.losses.product_of_experts import product_of_experts
 from masker.losses.reconstruction import reconstruction_loss
 from masker.losses.total import total_loss
+from masker.losses.uniform_attention import uniform_attention_loss
 from masker.masking.collator import Collator
 from masker.metrics import accuracy, pearson
 from masker.modeling.network import MaskerNetwork
@@ -25,6 +26,7 @@ from masker.modeling.tensors import write_tensors
 from masker.training import resume
 from masker.training.arguments import training_arguments
 from masker.training.averaging import WeightAverage
+from masker.training.finite_steps import FiniteSteps
 from masker.training.loss_curve import LossCurve
 from masker.training.progress_callback import ProgressCallback
 from masker.training.sampler import LengthGroupedBatches
@@ -39,6 +41,8 @@ _NETWORK_INPUTS = (
     *("masked_rows", "masked_columns"),
     *(f"context_{name}" for name in _ENCODER_INPUTS),
 )
+#: Loss terms of the masked views.
+_VIEW_TERMS = ("L_MKR", "L_MER")
 _EVALUATION_BATCH = 64
 #: Processes that make batches while a GPU trains.
 GPU_WORKERS = 2
@@ -94,6 +98,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             callbacks=[ProgressCallback(stage.name), _EpochCallback(collator, self.batches)],
         )
         self.remove_callback(PrinterCallback)  # it prints to stdout
+        self.add_callback(FiniteSteps(network, scaled=self.accelerator.scaler is not None))
         self.average = WeightAverage(network, stage.averaged_share) if stage.averaged_share > 0 else None
         if self.average is not None:
             self.add_callback(self.average)
@@ -106,6 +111,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             )
         views = collator.views
         switched_on = {"L_CE": True, "L_MKR": views and views.keyword_view, "L_MER": views and views.context_view}
+        switched_on["L_attn"] = stage.attention_term
         self._terms = {name: 0.0 for name, on in switched_on.items() if on}
         self._term_count = 0
         self.losses = LossCurve(list(self._terms))
@@ -179,9 +185,10 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     def create_optimizer(self, model: Any = None) -> Any:
         """AdamW with a lower learning rate for the embedding layers when a regularizer is active."""
         if self.optimizer is None:
-            slow = self.model.embedding_parameter_names() if self._regularized else set()
-            decay = set(self.get_decay_parameter_names(self.model))
             training, encoder = self.settings.training, self.model.encoder_parameter_names()
+            slow = encoder if training.embedding_layers == "encoder" else self.model.embedding_parameter_names()
+            slow = slow if self._regularized else set()
+            decay = set(self.get_decay_parameter_names(self.model))
             groups: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
             for name, parameter in self.model.named_parameters():
                 if parameter.requires_grad:
@@ -220,6 +227,8 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         per_document = total_loss(
             terms["L_CE"], terms.get("L_MKR"), terms.get("L_MER"), loss_settings.lambda_mkr, loss_settings.lambda_mer
         )
+        if "L_attn" in terms:
+            per_document = per_document + loss_settings.lambda_attention * terms["L_attn"]
         if not model.training:
             loss = per_document.mean()
             return (loss, {"doc_logits": outputs["doc_logits"]}) if return_outputs else loss
@@ -240,6 +249,10 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         if "bias_logits" in inputs:
             ensemble = product_of_experts(ensemble, inputs["bias_logits"], head)
         terms = {"L_CE": classification_loss(ensemble, labels, head, weights)}
+        if "attention" in outputs:
+            special = torch.from_numpy(self.collator.special_ids).to(labels.device)
+            content = ~torch.isin(inputs["input_ids"][:n_documents], special)
+            terms["L_attn"] = uniform_attention_loss(outputs["attention"][:n_documents], content)
         views = self.collator.views if "view_of_row" in inputs else None
         if views is None:
             return terms
@@ -264,7 +277,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             viewed = inputs["context_documents"]
             terms["L_MER"] = losses.new_zeros(n_documents).index_add(0, viewed, losses)
         if views.share < 1.0:  # the documents with views count for the others
-            terms = {name: term if name == "L_CE" else term / views.share for name, term in terms.items()}
+            terms = {name: term / views.share if name in _VIEW_TERMS else term for name, term in terms.items()}
         return terms
 
     def _remember(self, terms: dict[str, torch.Tensor]) -> None:

@@ -13,9 +13,10 @@ from masker.config import Settings
 from masker.documents import Documents, validation_split
 from masker.documents.encoding import Encoded, encode
 from masker.documents.folds import stratified_folds
-from masker.errors import DataError
+from masker.errors import ConfigError, DataError
 from masker.inference.windows import document_labels
 from masker.labels import class_indices
+from masker.registry import METHODS
 from masker.training.cross_fitting import FOLDS, uses_cross_fitting
 
 #: The smallest calibration part worth having: with fewer documents no false-alarm rate of 5 % can be promised.
@@ -28,7 +29,8 @@ class TrainingData:
 
     Attributes:
         train: The network is trained on these.
-        validation: These choose the best checkpoint and the score; empty if the documents are dealt into folds.
+        validation: These choose the best checkpoint and the score; empty if the documents are dealt into folds, or all
+            of them train.
         calibration: These choose nothing, so that what is measured on them holds for new documents; ``None`` if there
             are too few to set some aside.
         folds: (N,) fold of each training document; ``None`` if documents were set aside.
@@ -69,6 +71,9 @@ def encode_training_data(
             raise _nothing_to_hold_out()
         folds = stratified_folds(documents.labels, min(FOLDS, int(counts.max())), seed)
         return TrainingData(encoded, _empty(encoded), None, folds)
+    if settings.data.validation_fraction == 0.0:
+        _check_nothing_to_choose(settings)
+        return TrainingData(encoded, _empty(encoded))
     train, held_out = validation_split(documents.labels, settings.data.validation_fraction, seed)
     if not held_out:
         raise _nothing_to_hold_out()
@@ -89,6 +94,15 @@ def _flags(rows: Sequence[int], count: int) -> npt.NDArray[np.bool_]:
 
 def _nothing_to_hold_out() -> DataError:
     return DataError("no document can be held out for validation; give at least two documents of some class")
+
+
+def _check_nothing_to_choose(settings: Settings) -> None:
+    own = METHODS.get(settings.training.method).own_score is not None
+    if settings.detection.score == "auto" and not own and settings.model.head != "regression":
+        raise ConfigError(
+            "detection.score=auto is chosen on held-out documents, and data.validation_fraction=0 holds none out; "
+            "name a score, such as --score max-prob, or hold some out"
+        )
 
 
 def _calibration_split(labels: list[str] | list[float], held_out: list[int], settings: Settings) -> list[list[int]]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,9 @@ from safetensors.torch import load_file
 
 from masker import distributed
 from masker.config import Settings
+from masker.errors import ConfigError
 from masker.files import write_json
+from masker.inference.document_attention import document_attention
 from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.modeling.network import MaskerNetwork, encoder_stack
@@ -48,7 +52,8 @@ class TrainingStage:
         keywords: Those of the masked views; ``None`` trains on the documents alone.
         bias_logits: (N, C) outputs of a biased model, for a residual ensemble.
         averaged_share: The result is the mean of the weights over this last share of the steps; 0 takes the best
-            checkpoint.
+            checkpoint, or the last one if nothing is held out.
+        attention_term: Whether attention is made uniform (:mod:`masker.losses.uniform_attention`).
     """
 
     name: str
@@ -56,6 +61,7 @@ class TrainingStage:
     keywords: KeywordSet | None = None
     bias_logits: npt.NDArray[np.float32] | None = None
     averaged_share: float = 0.0
+    attention_term: bool = False
 
 
 def train_stage(
@@ -74,7 +80,9 @@ def train_stage(
     """
     views = make_views(settings, stage.keywords, tokenizer)
     reconstruct = views is not None and views.keyword_view and settings.loss.keyword_view == "reconstruct"
-    network = MaskerNetwork(classifier, len(stage.keywords.target_ids) if reconstruct and stage.keywords else 0)
+    network = MaskerNetwork(
+        classifier, len(stage.keywords.target_ids) if reconstruct and stage.keywords is not None else 0
+    )
     network.freeze(
         embeddings=settings.training.embedding_lr_scale == 0.0,
         layers=frozen_layers(settings, len(data.train), len(encoder_stack(classifier))),
@@ -95,7 +103,7 @@ def train_stage(
         if start is not None:
             _log.info("resuming %s from %s", stage.name, start)
         _seed_dropout(settings)
-        with fast_dropout_in(network.classifier):
+        with fast_dropout_in(network.classifier), _attention_read(network, stage):
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
         distributed.barrier()  # some may still be reading the best checkpoint
         distributed.first_only(lambda: _close_stage(folder, network, trainer.losses.means()))
@@ -123,6 +131,7 @@ def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) 
         context_view=context_view,
         context=settings.masking.context,
         share=settings.masking.view_share,
+        random_share=settings.keywords.random_share,
     )
 
 
@@ -143,6 +152,32 @@ def _close_stage(folder: Path, network: MaskerNetwork, losses: Curve) -> None:
     write_tensors(network.state_dict(), folder / _RESULT)
     for leftover in folder.glob("checkpoint-*"):
         shutil.rmtree(leftover)
+
+
+@contextmanager
+def _attention_read(network: MaskerNetwork, stage: TrainingStage) -> Iterator[None]:
+    """While inside, the network tells its document attention, if the stage regularizes it.
+
+    Raises:
+        ConfigError: When the first pass shows none.
+    """
+    if not stage.attention_term:
+        yield
+        return
+
+    with document_attention(network.classifier, to_the_end=True) as capture:
+
+        def read() -> torch.Tensor:
+            row = capture.take()
+            if row is None:
+                raise ConfigError("loss.lambda_attention: this network does not show its attention; leave it at 0")
+            return row
+
+        network.read_attention = read
+        try:
+            yield
+        finally:
+            network.read_attention = None
 
 
 def _seed_dropout(settings: Settings) -> None:
