@@ -14,10 +14,10 @@ STRANGEST = float(SHARES[OFFSETS.argmax()])
 _BEGIN, _END = "<!-- table {name} -->", "<!-- end of table -->"
 
 
-def write_tables(results: dict[str, Any], path: Path) -> None:
-    """Replace what stands between the marks of each table."""
+def write_tables(results: dict[str, Any], path: Path, tables: dict[str, Any] | None = None) -> None:
+    """Replace what stands between the marks of each table, by default those of this module."""
     text = path.read_text(encoding="utf-8")
-    for name, (make, needed) in TABLES.items():
+    for name, (make, needed) in (TABLES if tables is None else tables).items():
         begin = _BEGIN.format(name=name)
         if begin not in text:
             raise ValueError(f"{path} has no mark '{begin}'")

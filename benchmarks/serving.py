@@ -28,7 +28,16 @@ from benchmarks.environments import LITSERVE
 from benchmarks.processor import processor_kind
 from benchmarks.scoring import SCORED_DOCUMENTS, saved_model
 from benchmarks.serving_contenders import BACKEND
-from benchmarks.serving_load import Server, free_port, masker_serve, require_wrk, workers, write_bodies, wrk
+from benchmarks.serving_load import (
+    Server,
+    free_port,
+    masker_serve,
+    require_wrk,
+    wait_until_idle,
+    workers,
+    write_bodies,
+    wrk,
+)
 from benchmarks.serving_page import write_tables
 from benchmarks.setting import Setting, load_setting
 from masker.client import Client
@@ -114,9 +123,11 @@ def throughput(bench: Bench, rounds: int) -> dict[str, Any]:
             texts, bodies = bench.texts(characters, BULK_TEXTS[characters]), bench.bodies(characters, each)
             turns: dict[str, list[dict[str, Any]]] = {name: [] for name in servers}
             for number in range(-1, rounds):  # the first round warms up
+                wait_until_idle()
                 before = bulk.rate(texts)
                 for name, server in servers.items():
                     found = wrk(server.url, bodies, connections, SECONDS)
+                    wait_until_idle()
                     after = bulk.rate(texts)
                     rate = answered(found) * each / found["seconds"]
                     if number >= 0:

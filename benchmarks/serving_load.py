@@ -42,6 +42,25 @@ def wrk(url: str, bodies: Path, connections: int, seconds: float, pause_ms: floa
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
+def idle_share(seconds: float = 0.5) -> float:
+    """Share of the processor time that nobody used in the next moments."""
+
+    def times() -> list[int]:
+        return [int(value) for value in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
+
+    before = times()
+    time.sleep(seconds)
+    spent = [after - earlier for earlier, after in zip(before, times(), strict=True)]
+    return (spent[3] + spent[4]) / max(1, sum(spent))  # idle, and waiting for a disk
+
+
+def wait_until_idle(share: float = 0.9, most: float = 60.0) -> None:
+    """Let services finish what their callers no longer wait for; gives up after ``most`` seconds."""
+    end = time.monotonic() + most
+    while idle_share() < share and time.monotonic() < end:
+        pass
+
+
 def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

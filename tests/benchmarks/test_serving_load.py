@@ -12,7 +12,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from benchmarks.serving_load import children, private_mb, write_bodies, wrk
+from benchmarks import serving_load as module
+from benchmarks.serving_load import children, idle_share, private_mb, wait_until_idle, write_bodies, wrk
 
 
 def test_requests_have_so_many_texts_each(tmp_path):
@@ -63,3 +64,17 @@ def test_processes_and_their_memory_are_found():
         assert private_mb(parent.pid) > 1
         parent.communicate(b"\n")
     assert private_mb(child) == 0.0
+
+
+def test_idle_time_is_a_share():
+    assert 0.0 <= idle_share(0.05) <= 1.0
+
+
+def test_waiting_ends(monkeypatch):
+    """Two busy moments, then a quiet one; or the time is up."""
+    moments = iter([0.1, 0.5, 0.95])
+    monkeypatch.setattr(module, "idle_share", lambda: next(moments))
+    wait_until_idle()
+    assert next(moments, "none left") == "none left"
+    monkeypatch.setattr(module, "idle_share", lambda: 0.0)
+    wait_until_idle(most=0.01)
