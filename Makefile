@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift reproduce reproduce-page quality lock clean
+.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -68,6 +68,9 @@ bench-serving: $(STAMP)  ## the service under load, beside LitServe and Ray Serv
 bench-drift: $(STAMP)  ## false alarms and delays of masker monitor, beside river; writes docs/monitoring.md
 	$(BIN)/python -m benchmarks.environments river
 	$(BIN)/python -m benchmarks.drift
+
+bench-open-world: $(STAMP)  ## masker discover, extend and review on corpora split by class (hours); docs/open-world.md
+	$(BIN)/python -m benchmarks.open_world
 
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
 	$(BIN)/masker reproduce $(RECIPES)

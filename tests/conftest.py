@@ -11,7 +11,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test contacts the hub
 # Tiny models gain nothing from threads and lose a lot when other processes share the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-FAMILIES = ("bert", "roberta", "albert")
+FAMILIES = ("bert", "roberta", "albert", "mpnet")
 
 _TOPICS = {
     "space": ["rocket", "orbit", "moon", "launch", "shuttle", "planet", "satellite", "astronaut"],
@@ -43,8 +43,10 @@ def _tokenizer(family: str, texts: list[str]):
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
-    if family == "bert":
+    if family in ("bert", "mpnet"):
         special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+        if family == "mpnet":  # its embeddings count positions from behind padding token 1
+            special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
         tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
         tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -53,6 +55,10 @@ def _tokenizer(family: str, texts: list[str]):
         names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
         names["mask_token"] = "[MASK]"
         single, pair = "[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"
+        if family == "mpnet":
+            names = {"bos_token": "<s>", "cls_token": "<s>", "eos_token": "</s>", "sep_token": "</s>"}
+            names |= {"pad_token": "<pad>", "unk_token": "[UNK]", "mask_token": "<mask>"}
+            single, pair = "<s> $A </s>", "<s> $A </s> </s> $B </s>"
     elif family == "roberta":
         special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
         tokenizer = Tokenizer(models.BPE())
@@ -80,14 +86,25 @@ def _tokenizer(family: str, texts: list[str]):
         single=single, pair=pair, special_tokens=list(used.items())
     )
     inputs = (
-        ["input_ids", "attention_mask"] if family == "roberta" else ["input_ids", "token_type_ids", "attention_mask"]
+        ["input_ids", "attention_mask"]
+        if family in ("roberta", "mpnet")
+        else ["input_ids", "token_type_ids", "attention_mask"]
     )
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, model_input_names=inputs, **names)
 
 
 def _model(family: str, tokenizer):
     import torch
-    from transformers import AlbertConfig, AlbertModel, BertConfig, BertModel, RobertaConfig, RobertaModel
+    from transformers import (
+        AlbertConfig,
+        AlbertModel,
+        BertConfig,
+        BertModel,
+        MPNetConfig,
+        MPNetModel,
+        RobertaConfig,
+        RobertaModel,
+    )
 
     torch.manual_seed(0)
     shape = {
@@ -102,6 +119,8 @@ def _model(family: str, tokenizer):
         return BertModel(BertConfig(max_position_embeddings=64, **shape))
     if family == "roberta":
         return RobertaModel(RobertaConfig(max_position_embeddings=66, type_vocab_size=1, **shape))
+    if family == "mpnet":
+        return MPNetModel(MPNetConfig(max_position_embeddings=66, **shape))
     return AlbertModel(AlbertConfig(max_position_embeddings=64, embedding_size=16, **shape))
 
 

@@ -58,7 +58,7 @@ def test_it_knows_where_it_comes_from(tiny_settings, tmp_path):
     assert model.provenance["data_sha256"] == documents.fingerprint()
     assert model.max_length == model.tokenizer.model_max_length == 20
     decisions = model.provenance["decisions"]
-    assert list(decisions) == ["documents", "pooling", "training", "held out"]
+    assert list(decisions) == ["documents", "pooling", "training", "held out", "rejection"]
     assert decisions["held out"].startswith("none: cross-fitted in 5 folds")
     assert len(model.detector.calibration.scores) == 24 and model.describe_detector()["separate"]
     assert list(model.validation) == ["accuracy"] and model.keywords is None and not model.pairs

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "page.png"
 MIXED = "I returned the lamp and want my money back, but my account is locked."
-FOREIGN = "Which bird sings at night?"
+FOREIGN = "How do I bake sourdough bread?"
 KNOWN = "Where is my parcel? My order is late."
 ROWS = f'id,text\n1,{KNOWN}\n2,"{FOREIGN}"\n3,I forgot my password\n4,Is the lamp in stock?\n'
 

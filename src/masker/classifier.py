@@ -47,7 +47,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             docs/systems.md.
         head: ``one-vs-rest``, ``multi-class`` or ``regression``; ``None`` takes the method's default.
         keywords: ``attention``, ``frequency``, ``random``, a plug-in's scheme, or a file of words.
-        backbone: Embedded name, hub id or folder.
+        backbone: ``minilm``, ``granite-30m``, ``mpnet`` (docs/backbones.md), a hub id, or a folder.
         epochs: Epochs of the final model; ``None`` takes the default of method and preset.
         max_length: Tokens of a document that are read.
         seed: Same seed, same machine: same model.

@@ -3,7 +3,7 @@
 ::
 
     with Client("http://127.0.0.1:8000") as client:
-        for prediction in client.predict(["where is my parcel", "what is the capital of France"]):
+        for prediction in client.predict(["where is my parcel", "how do I bake sourdough bread"]):
             print(prediction.label, prediction.is_ood)
 """
 

@@ -28,6 +28,7 @@ from masker.detection.recalibration import check_statistics, choosing_split, rec
 from masker.detection.trade_off import operating_point
 from masker.documents import Documents, check_classes
 from masker.documents.encoding import Encoded, encode
+from masker.documents.label_doubts import warn_of_doubts
 from masker.documents.texts import Text, split_pairs, texts_of
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.extras import require
@@ -38,6 +39,7 @@ from masker.inference.outputs import Outputs
 from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
 from masker.labels import LABEL_TYPES, class_indices
+from masker.modeling.manifest import check_manifest, check_outputs
 from masker.modeling.model_folder import ModelFolder, load_manifest, save_folder, update_folder
 from masker.provenance import provenance
 from masker.registry import METHODS
@@ -111,8 +113,7 @@ class Model:
             MissingPackageError: When the packages of ``masker[train]`` are not installed.
         """
         require("training", "torch", "transformers", "accelerate", "sklearn")
-        from masker.detection.training_and_calibration import train_and_calibrate
-        from masker.training.decisions import decisions_of
+        from masker.detection.training_and_calibration import all_decisions, train_and_calibrate
         from masker.training.run import TrainingRun
         from masker.training.work_folder import work_folder
 
@@ -120,12 +121,13 @@ class Model:
         if settings.model.head != "regression":
             check_classes(documents)
             classes = sorted(documents.class_names, key=LABEL_TYPES[label_type])
+            warn_of_doubts(documents)
         data = {"data": documents.name, "data_sha256": documents.fingerprint(), "rows": len(documents)}
         origin = provenance(seed=settings.training.seed, **data)
         with work_folder(work, documents, settings, restart=restart):
             run = TrainingRun(documents, classes, settings, work, device)
             backend, detector = train_and_calibrate(run, METHODS.get(settings.training.method).train)
-        origin["decisions"] = decisions_of(run)
+        origin["decisions"] = all_decisions(run)
         run.tokenizer.model_max_length = run.max_length
         return cls(
             run.tokenizer, run.max_length, backend, detector, settings, classes,
@@ -161,10 +163,10 @@ class Model:
         manifest = stored.manifest
         try:
             settings = stored_settings(manifest["settings"])
+            check_manifest(manifest)
             keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
             named = manifest["classes"], manifest["label_type"], manifest["pairs"], keywords, manifest["validation"]
             origin = manifest["provenance"], manifest.get("losses", {})  # earlier versions kept no losses
-            _ = manifest["score"], manifest["threshold"]
         except (KeyError, TypeError, ValueError, ConfigError) as error:
             raise ModelError(
                 f"masker.json in '{folder}' is damaged ({error!r}); restore or retrain the model"
@@ -176,11 +178,10 @@ class Model:
                 detector = Detector.from_stored(manifest, stored.tensors, settings)
             fine_tuned = METHODS.get(settings.training.method).fine_tuned
             network = open_network(path, stored.tensors, backend, device, fine_tuned=fine_tuned)
+            check_outputs(manifest, network.backend.n_outputs)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
-        model = cls(
-            network.tokenizer, manifest["max_length"], network.backend, detector, settings, *named, *origin
-        )  # fmt: skip
+        model = cls(network.tokenizer, manifest["max_length"], network.backend, detector, settings, *named, *origin)
         if (score, false_alarm_rate, confidence) == (None, None, None):
             return model
         return model.adjusted(score=score, false_alarm_rate=false_alarm_rate, confidence=confidence)
@@ -388,7 +389,7 @@ class Model:
             "pairs": self.pairs,
             "max_length": self.max_length,
             "score": None if detector is None else detector.score.name,
-            "threshold": None if detector is None else detector.calibration.threshold,
+            "threshold": None if detector is None else detector.calibration.finite_threshold,
             "detection": None if detector is None else detector.to_manifest(),
             "validation": self.validation,
             "keywords": None if self.keywords is None else self.keywords.to_json(),

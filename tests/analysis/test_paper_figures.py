@@ -48,7 +48,7 @@ def test_heatmap(analysed):
     assert set(rates) == {"space", "food", "sport", "dinner"}
     assert set(rates["food"]) == {f"known: {name}" for name in rates} | {"foreign: food", "foreign: space"}
     assert "| known: food" in text and "among the tokens" in text
-    assert (outcome.folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert (outcome.folder / "figure.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
 def test_tsne_places_every_document_and_tells_how_far_sets_are_apart(analysed):
@@ -60,7 +60,7 @@ def test_tsne_places_every_document_and_tells_how_far_sets_are_apart(analysed):
     }
     assert -1 <= result["silhouette"] <= 1 and f"{result['silhouette']:.3f}" in text
     assert "points" not in json.dumps(outcome.summary), "no per-document data in a summary"
-    assert (outcome.folder / "figure.png").is_file()
+    assert (outcome.folder / "figure.svg").is_file()
 
 
 def test_tsne_silhouette_is_high_for_sets_apart_and_low_for_one_set_cut_in_two(tiny_backbones):

@@ -16,6 +16,7 @@ from masker.cli.options import BACKENDS, HEADS, SECTIONS, SectionedCommand, buil
 from masker.config import Head
 from masker.errors import ConfigError
 from masker.inference.backend import BackendName
+from masker.modeling.embedded import EMBEDDED
 from masker.registry import METHODS, SCORES
 from tests.cli.command_line import Done, one_line, run, training_options, write_jsonl
 from tests.conftest import make_corpus
@@ -125,6 +126,11 @@ def test_choices_are_those_of_the_settings():
     assert all(name in text for name in METHODS)
 
 
+def test_help_names_every_embedded_backbone():
+    text = " ".join(help_of("train").split())
+    assert f"Encoder to fine-tune: {', '.join(EMBEDDED)}, or" in text
+
+
 def test_help_names_every_kind_of_score():
     text = " ".join(run("train", "--help").stdout.split())
     for option in ("--score", "--false-alarm-rate", "--confidence", "--class-conditional", "--ood-examples"):
@@ -141,7 +147,7 @@ def test_defaults_in_the_help_are_the_real_ones():
     assert settings.training.learning_rate == 1e-4 and "Of the encoder. [default: 1e-4]" in text
     assert f"Tokens of a document that are read. [default: {settings.model.max_length}]" in text
     assert f"Random seed. [default: {settings.training.seed}]" in text
-    assert f"Encoder to fine-tune. [default: {settings.model.backbone}]" in text
+    assert f"or one of the hub or your own. [default: {settings.model.backbone}]" in text
     assert f"or a file of words. [default: {settings.keywords.source}]" in text
     assert "or a file of words. [default: frequency]" in " ".join(help_of("keywords").split())
     assert f"or {settings.detection.false_alarm_rate}]" in text
@@ -185,7 +191,11 @@ DEVICE_COMMANDS = [
 def typed(words: tuple[str, ...], *options: str) -> Done:
     """A command with made-up arguments."""
     arguments = [parameter for parameter in COMMANDS[words].params if parameter.required]
-    values = [("x",) if isinstance(parameter, click.Argument) else (parameter.opts[0], "x") for parameter in arguments]
+    made_up = ["1" if isinstance(parameter.type, click.IntRange) else "x" for parameter in arguments]
+    values = [
+        (value,) if isinstance(parameter, click.Argument) else (parameter.opts[0], value)
+        for parameter, value in zip(arguments, made_up, strict=True)
+    ]
     return run(*words, *(word for value in values for word in value), *options)
 
 

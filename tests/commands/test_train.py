@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from masker import ConfigError, DataError, Model
 from masker.commands import train as module
 from masker.commands.train import OodExamples, read_other_texts, read_training_documents, train, training_plan
-from masker.config import DataSettings
+from masker.config import DataSettings, build_settings
 from masker.evidence import open_examples
 from tests.cli.command_line import write_jsonl
 from tests.conftest import make_corpus
@@ -60,7 +61,7 @@ def test_decisions_are_planned_and_kept(settings, data, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(module.Model, "fit", lambda *args, **options: pytest.fail("trained"))
         planned = training_plan(data, valid)
-    assert list(planned) == ["documents", "pooling", "training", "held out"]
+    assert list(planned) == ["documents", "pooling", "training", "held out", "rejection"]
     assert planned["documents"].startswith("45 with ") and "3 classes of 15 to 15" in planned["documents"]
     assert "cross-fitted in 5 folds" in planned["held out"]
     assert [path.name for path in tmp_path.iterdir()] == ["data.jsonl"]
@@ -89,6 +90,36 @@ def test_refused_before_any_training(settings, data, tmp_path, monkeypatch):
     both = write_jsonl(tmp_path / "both.jsonl", ["a", "b", "c", "d"], ["x", "y", "x", "y"], ["e"] * 4)
     with pytest.raises(DataError, match="--ood-examples must hold pairs of texts, as the training data do; got texts"):
         train(str(both), tmp_path / "m", settings(), examples=single)
+
+
+def test_examples_need_held_out_documents(settings, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(module.Model, "fit", lambda *args, **options: pytest.fail("trained"))
+    examples = OodExamples(str(write_jsonl(tmp_path / "ood.jsonl", ["a"])))
+    valid = settings(data={"skip_invalid": True, "validation_fraction": 0.0})
+    with pytest.raises(ConfigError, match="holds no document out to set a rate on; leave them out"):
+        train(data, tmp_path / "m", valid, examples=examples)
+
+
+@pytest.mark.parametrize("method", ["masker", "residual", "ocsvm"])
+def test_a_preset_trains_on_all_documents_and_is_calibrated_afterwards(data, tmp_path, tiny_backbones, method):
+    sections = {
+        "model": {"backbone": tiny_backbones["bert"], "max_length": 24},
+        "training": {"method": method, "epochs": 2, "precision": "fp32"},
+        "keywords": {"per_class": 3},
+        "data": {"skip_invalid": True},
+    }
+    valid = build_settings(sections, preset="ood")
+    model = train(data, tmp_path / "model", valid, device="cpu").model
+    assert model.validation == {} and model.provenance["decisions"]["held out"].startswith("none: all documents train")
+    opened = Model.open(tmp_path / "model", device="cpu")
+    texts, labels = make_corpus(30, seed=3)
+    judged = opened.judge(texts)
+    assert not judged.rejected.any() and (judged.p_values == 1.0).all()
+    np.testing.assert_allclose(judged.scores, model.judge(texts).scores, rtol=1e-5)
+    manifest = (tmp_path / "model" / "masker.json").read_text()
+    assert "Infinity" not in manifest and '"threshold": null' in manifest
+    calibrated = opened.calibrate(texts, labels, false_alarm_rate=0.1)
+    assert 0 < calibrated.judge(texts).rejected.sum() <= 3 and calibrated.require_detector().calibration.promised == 0.1
 
 
 def test_an_interruption_keeps_the_work(settings, data, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Attention of the document token: the fast way against what transformers itself reports."""
 
 import copy
+import logging
 import types
 
 import pytest
@@ -10,6 +11,8 @@ from transformers import (
     AlbertForSequenceClassification,
     BertConfig,
     BertForSequenceClassification,
+    MPNetConfig,
+    MPNetForSequenceClassification,
     RobertaConfig,
     RobertaForSequenceClassification,
 )
@@ -103,6 +106,19 @@ def test_a_pooled_architecture_that_passes_us_by():
     model.config = types.SimpleNamespace(masker_pooling="mean")
     row = last_layer_attention(model, DocumentAttention(), {"attention_mask": torch.tensor([[1, 1, 0]])})
     torch.testing.assert_close(row, torch.tensor([[0.4, 0.6, 0.0]]))
+
+
+def test_an_attention_of_its_own_is_read_without_a_warning(caplog):
+    """MPNet's layers do not call the function that we register."""
+    torch.manual_seed(0)
+    classifier, batch = MPNetForSequenceClassification(MPNetConfig(**SIZES)).eval(), inputs()
+    transformers_logger = logging.getLogger("transformers")
+    transformers_logger.addHandler(caplog.handler)
+    row = captured(classifier, batch)
+    transformers_logger.removeHandler(caplog.handler)
+    torch.testing.assert_close(row, by_output_attentions(classifier, batch)[-1].mean(dim=1)[:, 0])
+    assert row[batch["attention_mask"] == 0].abs().max() == 0.0
+    assert caplog.text == ""
 
 
 def test_padding_gets_no_attention(classifier):
@@ -216,3 +232,20 @@ def test_nothing_behind_the_last_attention_is_computed(classifier):
     torch.testing.assert_close(first, second)
     classifier(**batch)
     assert reached
+
+
+@pytest.mark.parametrize("before", ["sdpa", "eager"])
+def test_a_pass_to_the_end_gives_logits_and_a_row_with_a_gradient(classifier, before):
+    classifier.set_attn_implementation(before)
+    batch = inputs()
+    expected, row = classifier(**batch).logits, by_output_attentions(classifier, batch)[-1].mean(dim=1)[:, 0]
+    with document_attention(classifier, to_the_end=True) as capture:
+        for _ in range(2):  # a second pass before the row is taken, as for views without context
+            logits = classifier(**batch).logits
+        found = capture.take()
+        torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(found.detach(), row, rtol=1e-4, atol=1e-5)
+        assert capture.take() is None
+    (found[0, 1] - found[0, 2]).backward()
+    embedded = classifier.get_input_embeddings().weight.grad
+    assert embedded is not None and embedded.abs().sum() > 0

@@ -10,7 +10,7 @@ from transformers import BertConfig, BertForSequenceClassification
 from masker.documents.encoding import Encoded
 from masker.inference import torch_backend
 from masker.inference.document_attention import document_attention, last_layer_attention
-from masker.inference.torch_backend import TorchBackend, encoder_means, visit_attention
+from masker.inference.torch_backend import TorchBackend, encoder_vectors, visit_attention
 
 PAD, CLS, SEP = 0, 1, 2
 LENGTHS = [3, 9, 5, 9, 4, 7, 3]
@@ -93,11 +93,18 @@ def test_no_documents(classifier):
 
 
 def test_means_are_scaled_to_length_one(classifier, encoded):
-    means = encoder_means(classifier.base_model, TOKENIZER, encoded)
+    means = encoder_vectors(classifier.base_model, TOKENIZER, encoded)
     np.testing.assert_allclose(np.linalg.norm(means, axis=1), 1.0, rtol=1e-5)
     with torch.inference_mode():
         alone = classifier.base_model(torch.from_numpy(encoded.input_ids[0])[None]).last_hidden_state[0].sum(dim=0)
     np.testing.assert_allclose(means[0], alone / alone.norm(), atol=1e-5)
+
+
+def test_an_encoder_can_be_read_by_its_first_token(classifier, encoded):
+    vectors = encoder_vectors(classifier.base_model, TOKENIZER, encoded, first=True)
+    with torch.inference_mode():
+        alone = classifier.base_model(torch.from_numpy(encoded.input_ids[0])[None]).last_hidden_state[0, 0]
+    np.testing.assert_allclose(vectors[0], alone / alone.norm(), atol=1e-5)
 
 
 @pytest.mark.parametrize("budget", [20, 4096])

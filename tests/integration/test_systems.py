@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -319,6 +320,25 @@ def test_frozen_features_in_bf16(fitted, tmp_path):
     folder = fitted("ocsvm").save(tmp_path / "ocsvm")
     with pytest.raises(ConfigError, match="without a network for backend 'torch-bf16'"):
         MaskerClassifier.load(folder, "torch-bf16")
+
+
+def test_linear_reads_the_document_token_of_an_encoder_trained_for_it(tiny_settings, tmp_path):
+    """The same answers after saving; and other vectors than those of the mean, which nothing declares."""
+    folder = shutil.copytree(tiny_settings().model.backbone, tmp_path / "declared")
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
+    models = {
+        name: fit(tiny_settings(**sections))
+        for name, sections in {
+            "mean": {"training": {"method": "linear"}, "model": {"pooling": "document-token"}},
+            "first": {"training": {"method": "linear"}, "model": {"backbone": str(folder)}},
+        }.items()
+    }
+    scores = {name: model.ood_score(TEXTS) for name, model in models.items()}
+    assert not np.allclose(scores["mean"], scores["first"])
+    for name, model in models.items():
+        again = MaskerClassifier.load(model.save(tmp_path / f"saved {name}"))
+        np.testing.assert_allclose(again.ood_score(TEXTS), scores[name], atol=1e-6)
 
 
 def test_models_without_attention_give_no_attention_keywords(fitted, documents, tiny_settings, tmp_path):

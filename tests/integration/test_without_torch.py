@@ -144,6 +144,20 @@ def test_monitor(served, data, tmp_path):
     assert json.loads(done.stdout)["observed"] == len(TEXTS) and (tmp_path / "state.json").exists()
 
 
+@pytest.mark.parametrize("words", [["discover", "--all"], ["review", "--budget", "3"]], ids=["discover", "review"])
+def test_groups_take_scikit_learn_but_no_torch(data, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    allowed = {"sklearn", "joblib", "threadpoolctl"}
+    code = f"allowed, refuse = {allowed!r}, Refuse.find_spec\n"
+    code += "Refuse.find_spec = lambda self, name, *more: (\n"
+    code += "    None if name.partition('.')[0] in allowed else refuse(self, name))\n"
+    code += "from masker.cli import main; main()"
+    command, *options = words
+    done = run_refusing(code, command, str(FIXTURES / "exported-bert"), str(data), *options)
+    assert done.returncode == 0, done.stderr
+    assert "texts" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "needs", "extra"),
     [
@@ -153,8 +167,11 @@ def test_monitor(served, data, tmp_path):
         (["export", "WEIGHTS"], "exporting needs onnx", "onnx"),
         (["predict", "SERVED", "texts.parquet"], "a Parquet file needs pyarrow", "parquet"),
         (["monitor", "SERVED", "DATA", "--plot", "drift.svg"], "--plot needs matplotlib", "report"),
+        (["discover", "SERVED", "DATA", "--output", "groups"], "grouping texts needs sklearn", "train"),
+        (["review", "SERVED", "DATA", "--budget", "3"], "grouping texts needs sklearn", "train"),
+        (["extend", "SERVED", "DATA"], "extending a model needs torch", "train"),
     ],
-    ids=["train", "torch", "linear", "export", "parquet", "plot"],
+    ids=["train", "torch", "linear", "export", "parquet", "plot", "discover", "review", "extend"],
 )  # fmt: skip
 def test_what_needs_more_says_so_in_one_line(served, data, tmp_path, monkeypatch, arguments, needs, extra):
     monkeypatch.chdir(tmp_path)

@@ -20,7 +20,8 @@ class Running:
     def __init__(self, *options: str, port: str = "0", **process):
         self.process = start("serve", *options, "--port", port, **process)
         self.lines: Queue[dict] = Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
         self.url = self.event("serving")["url"]
 
     def _read(self):
@@ -41,6 +42,12 @@ class Running:
             if line["event"] == name:
                 return line
         raise AssertionError(f"no '{name}' in {seen}")
+
+    def answered(self, texts: int) -> int:
+        """Requests of so many texts that a stopped service has answered, by what is left of its log."""
+        self.reader.join(10)
+        lines = [self.lines.get() for _ in range(self.lines.qsize())]
+        return sum(line.get("status") == 200 and line.get("texts") == texts for line in lines)
 
     def signal(self, number: int) -> None:
         os.kill(self.process.pid, number)

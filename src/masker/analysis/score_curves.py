@@ -38,7 +38,7 @@ def score_histogram(sets: Mapping[str, Floats], rule: Calibration) -> ScoreHisto
         [float(f"{edge:.6g}") for edge in edges],
         {name: column.tolist() for name, column in counts.items()},
         rule.threshold,
-        bool(rule.by_class.any()),
+        bool(rule.by_class.any()) or rule.apart is not None,
     )
 
 

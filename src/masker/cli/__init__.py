@@ -17,13 +17,16 @@ from masker.cli.audit import audit_command
 from masker.cli.calibrate import calibrate_command
 from masker.cli.data import data
 from masker.cli.demo import demo_command
+from masker.cli.discover import discover_command
 from masker.cli.evaluate import evaluate_command
 from masker.cli.export import export_command
+from masker.cli.extend import extend_command
 from masker.cli.keywords import keywords_command
 from masker.cli.monitor import monitor_command
 from masker.cli.predict import predict_command
 from masker.cli.report import report_command
 from masker.cli.reproduce import reproduce_command
+from masker.cli.review import review_command
 from masker.cli.serve import serve_command
 from masker.cli.train import train_command
 from masker.errors import MaskerError
@@ -64,7 +67,8 @@ def cli() -> None:  # noqa: D103 - its help is above
 
 for command in (
     demo_command, train_command, predict_command, evaluate_command, report_command, calibrate_command, monitor_command,
-    keywords_command, audit_command, export_command, serve_command, data, reproduce_command,
+    discover_command, review_command, extend_command, keywords_command, audit_command, export_command, serve_command,
+    data, reproduce_command,
 ):  # fmt: skip
     cli.add_command(command)
 

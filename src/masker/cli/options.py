@@ -125,18 +125,22 @@ settings_options = _bundle(
     click.option(
         "--head",
         type=click.Choice(HEADS),
-        help="Classes or numbers.  [default: multi-class; one-vs-rest for doc, and with --preset]",
+        help="Classes or numbers.  [default: multi-class; one-vs-rest for doc, and with --preset except residual]",
     ),
     click.option(
         "--attention-model", metavar="MODEL", help="Read attention keywords off this model; saves the vanilla stage."
     ),
-    click.option("--backbone", metavar="NAME|HUB_ID|FOLDER", help="Encoder to fine-tune.  [default: minilm]"),
+    click.option(
+        "--backbone",
+        metavar="NAME|HUB_ID|FOLDER",
+        help="Encoder to fine-tune: minilm, granite-30m, mpnet, or one of the hub or your own.  [default: minilm]",
+    ),
     click.option("--preset", metavar="NAME", help="Train as in the paper: ood or cross-domain."),
     click.option(
         "--epochs",
         type=int,
         metavar="N",
-        help="Passes over the documents.  [default: as many as they need; 6 with --preset; 10 for doc]",
+        help="Passes over the documents.  [default: as many as they need; 6 with --preset, RoBERTa 12; 10 for doc]",
     ),
     click.option("--batch-size", type=int, metavar="N", help="Documents per batch, over all processes.  [default: 32]"),
     click.option("--learning-rate", type=float, metavar="X", help="Of the encoder.  [default: 1e-4]"),

@@ -55,7 +55,7 @@ def train_command(
     torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """  # noqa: D301
     detection = {key: options.pop(key) for key in ("score", "false_alarm_rate", "confidence", "class_conditional")}
-    keywords = options["keywords"]
+    keywords, preset = options["keywords"], options["preset"]
     settings = shared.build_from_options(options, detection=detection)
 
     from masker import distributed
@@ -73,7 +73,7 @@ def train_command(
             "--class-conditional"
         )
     if plan:
-        print_decisions(training_plan(data, settings))
+        print_decisions(training_plan(data, settings), preset)
         return
     if output is None:
         raise ConfigError("--output is missing; name the folder to write the model to, or add --plan to train nothing")
@@ -85,5 +85,5 @@ def train_command(
     if distributed.is_first():
         from masker.report.report_console import report_training
 
-        print_training(summary)
+        print_training(summary, preset)
         report_training(summary, with_page=not no_report)

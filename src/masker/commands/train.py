@@ -10,6 +10,7 @@ from typing import Any
 from masker import distributed
 from masker.config import DataSettings, Settings
 from masker.documents import Documents, check_classes, read_documents
+from masker.documents.label_doubts import warn_of_doubts
 from masker.documents.texts import Text, texts_of
 from masker.errors import ConfigError, DataError
 from masker.evidence.training_examples import check_keeps_examples, choose_examples
@@ -88,10 +89,11 @@ def train(
 def training_plan(data: str, settings: Settings) -> dict[str, str]:
     """What a training on ``data`` would decide, by subject; nothing is trained or written."""
     require("training", "torch", "transformers", "sklearn")
-    from masker.training.decisions import plan_training
+    from masker.detection.training_and_calibration import plan_training
 
     documents = read_training_documents(data, settings)
     classes = [] if settings.model.head == "regression" else sorted(documents.class_names)
+    warn_of_doubts(documents)
     return plan_training(documents, classes, settings)
 
 
@@ -130,6 +132,11 @@ def _check_examples(examples: list[Text], documents: Documents, settings: Settin
     """Refuse before training what would be refused after it."""
     if settings.model.head == "regression":
         raise ConfigError("a regression has no classes to be out of; leave --ood-examples out")
+    if settings.data.validation_fraction == 0.0:
+        raise ConfigError(
+            "--ood-examples: data.validation_fraction=0 holds no document out to set a rate on; leave them out, and "
+            "give them to 'masker calibrate' with new texts"
+        )
     if isinstance(examples[0], str) != (documents.pairs is None):
         kinds = ("texts", "pairs of texts") if documents.pairs is None else ("pairs of texts", "texts")
         raise DataError(f"--ood-examples must hold {kinds[0]}, as the training data do; got {kinds[1]}")

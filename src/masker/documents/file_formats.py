@@ -1,6 +1,7 @@
 """Files as numbered records: CSV, TSV, JSON Lines, JSON, plain text (each also gzipped), Parquet, standard input.
 
-Records are streamed, so memory does not grow with the file, except for a JSON array, which is read at once.
+Records are streamed, so memory does not grow with the file, except for a JSON array, which is read at once. An array
+may be an export of Label Studio.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from masker.documents import decoding
 from masker.documents.columns import LABEL_COLUMNS, PAIR_COLUMNS, TEXT_COLUMNS, ChooseColumns, Record
+from masker.documents.label_studio import from_task
 from masker.errors import DataError, NoRowsError
 from masker.extras import require
 
@@ -116,7 +118,7 @@ def _json(text: str, name: str) -> Iterator[Record]:
         yield from _json_lines(decoding.bounded_lines(io.StringIO(text), name), name)
         return
     for number, item in enumerate(_json_value(text, name), 1):
-        yield number, _json_object(item, f"{name}: item {number}")
+        yield number, from_task(_json_object(item, f"{name}: item {number}"))
 
 
 def _json_value(text: str, where: str) -> Any:

@@ -3,12 +3,13 @@
 Asking transformers for ``output_attentions`` makes every layer compute and keep a (B, heads, T, T) matrix by the slow
 kernel. Eq. 2 needs one row of the last one. So we register an attention function that calls the fast kernel for the
 layer's output and computes only the document token's row beside it; layers overwrite each other, the last one stays.
-Nothing behind the last attention is needed, so the pass is left there.
+Nothing behind the last attention is needed, so the pass is left there. Where attention is regularized, the pass goes on
+to its end, and the row has a gradient.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -30,9 +31,11 @@ class DocumentAttention:
     Args:
         layers: How many layers call :meth:`attention` in one pass: the last call leaves the pass. 0 where unknown.
         pooled: Whether the document is the mean of its tokens. Then its attention is the mean of theirs.
+        kernel: The attention function of a pass that goes on to its end; ``None`` leaves it at the last layer.
     """
 
-    def __init__(self, layers: int = 0, *, pooled: bool = False) -> None:
+    def __init__(self, layers: int = 0, *, pooled: bool = False, kernel: Callable[..., Any] | None = None) -> None:
+        self._kernel = kernel
         self._row: torch.Tensor | None = None
         self._pooled = pooled
         self._layers = layers
@@ -51,9 +54,10 @@ class DocumentAttention:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
         scaling = kwargs.get("scaling") or query.shape[-1] ** -0.5
-        self._calls += 1
+        # Where a pass goes on to its end, another may follow before this one's row is taken.
+        self._calls = 1 if self._kernel is not None and self._calls == self._layers else self._calls + 1
         last = self._calls == self._layers
-        if last or not self._pooled:
+        if last or not (self._pooled or self._kernel):
             queries = query if self._pooled else query[:, :, :1]
             with torch.autocast(query.device.type, enabled=False):
                 scores = (queries.float() @ key.float().transpose(2, 3)) * scaling  # (B, heads, T or 1, T)
@@ -62,9 +66,10 @@ class DocumentAttention:
                 hidden = float("-inf")
                 scores = scores.masked_fill(~first, hidden) if first.dtype == torch.bool else scores + first.float()
             self._row = _document_row(scores.softmax(dim=-1).mean(dim=1), attention_mask)
-        if last:
+        if last and self._kernel is None:
             raise _LastLayerSeen
-        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        kernel = self._kernel or sdpa_attention_forward
+        output, _ = kernel(module, query, key, value, attention_mask, **kwargs)
         return output, None
 
     def take(self) -> torch.Tensor | None:
@@ -84,14 +89,22 @@ def _document_row(attention: torch.Tensor, attention_mask: torch.Tensor | None) 
 
 
 @contextmanager
-def document_attention(classifier: Any) -> Iterator[DocumentAttention]:
-    """While inside, every forward pass of ``classifier`` leaves its document attention in the yielded object."""
+def document_attention(classifier: Any, *, to_the_end: bool = False) -> Iterator[DocumentAttention]:
+    """While inside, every forward pass of ``classifier`` leaves its document attention in the yielded object.
+
+    ``to_the_end`` is for training: the pass gives logits, too, and computes them as it would outside.
+    """
     from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
     from transformers.masking_utils import sdpa_mask
 
     config = classifier.config
     layers = encoder_layers(config)
-    capture = DocumentAttention(layers, pooled=pooling_of(config) == MEAN)
+    kernel = AttentionInterface().get(config._attn_implementation, sdpa_attention_forward) if to_the_end else None
+    capture = DocumentAttention(layers, pooled=pooling_of(config) == MEAN, kernel=kernel)
+    if not classifier._can_set_attn_implementation():  # transformers would warn, and change nothing
+        yield capture
+        return
     AttentionInterface.register(_NAME, capture.attention)
     AttentionMaskInterface.register(_NAME, sdpa_mask)
     before = classifier.config._attn_implementation

@@ -61,12 +61,14 @@ def _install(classifier: Any) -> int:
             module = classifier.base_model.encoder.albert_layer_groups[-1].albert_layers[-1].attention
             # Layers share their weights within a group, and all calls of one group follow each other.
             calls = config.num_hidden_layers - _first_layer_of_last_group(config)
+        elif config.model_type == "mpnet":
+            module, calls = classifier.base_model.encoder.layer[-1].attention, 1
         else:
             return 0
     except (AttributeError, IndexError):  # another make of the same name
         return 0
     if not hasattr(module, _MARK):
-        if config.model_type == "albert":
+        if config.model_type in ("albert", "mpnet"):
             module.register_forward_hook(_drop_from_output)
         else:
             module.register_forward_pre_hook(_drop_from_inputs)
@@ -85,7 +87,7 @@ def _drop_from_inputs(_module: Any, arguments: tuple[torch.Tensor, ...]) -> tupl
 
 
 def _drop_from_output(_module: Any, _arguments: Any, output: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """ALBERT: its attention module joins the heads and adds the layer's input itself."""
+    """ALBERT and MPNet: the attention module joins the heads and adds the layer's input itself."""
     return (output[0][:, :1], *output[1:]) if _is_last_call() else None
 
 

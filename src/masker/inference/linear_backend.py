@@ -1,4 +1,4 @@
-"""Documents as fixed vectors, TF-IDF or means of a frozen encoder, and a logistic regression on them.
+"""Documents as fixed vectors, TF-IDF or states of a frozen encoder, and a logistic regression on them.
 
 The method ``linear`` is this alone. A one-class SVM reads the same vectors; it has no labels to offer, so the
 regression names the class.
@@ -20,11 +20,13 @@ from masker.inference.backend import Floats, Weights
 from masker.inference.batching import Advance
 from masker.inference.outputs import Outputs
 from masker.inference.packed_linear import pack_linears
-from masker.inference.torch_backend import encoder_means
+from masker.inference.torch_backend import encoder_vectors
 from masker.modeling.devices import resolve_device
 
 #: The kind of features that a linear backend offers.
 VECTORS = "vectors"
+#: A tensor of the model folder that says that the first token is read.
+_FIRST = "features.first_token"
 
 
 class Vectorizer(Protocol):
@@ -81,16 +83,19 @@ class EncoderVectorizer:
     Args:
         encoder: An encoder of transformers, on the device it shall run on.
         tokenizer: Its tokenizer.
+        first: Read the state of the first token instead, for an encoder that was trained for it.
     """
 
-    def __init__(self, encoder: Any, tokenizer: Any) -> None:
-        self._encoder, self._tokenizer = encoder, tokenizer
+    def __init__(self, encoder: Any, tokenizer: Any, *, first: bool = False) -> None:
+        self._encoder, self._tokenizer, self._first = encoder, tokenizer, first
 
     def __call__(self, encoded: Encoded, advance: Advance | None = None) -> Any:
-        return encoder_means(self._encoder, self._tokenizer, encoded, advance)
+        return encoder_vectors(self._encoder, self._tokenizer, encoded, advance, first=self._first)
 
     def weights(self) -> Weights | None:
-        return Weights(self._encoder) if self._encoder.dtype == torch.float32 else None
+        if self._encoder.dtype != torch.float32:
+            return None
+        return Weights(self._encoder, {_FIRST: np.ones(1)} if self._first else {})
 
 
 class LinearBackend:
@@ -161,7 +166,7 @@ def open_linear_backend(
         if backend == "torch-bf16":
             encoder = encoder.bfloat16()
             pack_linears(encoder)
-        vectorizer = EncoderVectorizer(encoder, tokenizer)
+        vectorizer = EncoderVectorizer(encoder, tokenizer, first=_FIRST in tensors)
     else:
         from transformers import AutoConfig
 

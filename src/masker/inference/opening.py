@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from masker.errors import ConfigError
+from masker.errors import ConfigError, ModelError
 from masker.extras import require
 from masker.inference.backend import Backend, check_backend
 from masker.inference.onnx_backend import FILES, ONNX_FOLDER, OnnxBackend, find_export, weight_files
@@ -61,7 +61,13 @@ def _open_torch(folder: Path, tensors: Tensors, backend: str, device: str) -> Ne
     from masker.inference.torch_backend import TorchBackend
     from masker.modeling.backbone import load_classifier, load_tokenizer
 
-    tokenizer, classifier = load_tokenizer(str(folder)), load_classifier(str(folder))
+    tokenizer = load_tokenizer(str(folder))
+    classifier, found = load_classifier(str(folder), output_loading_info=True)
+    if found["missing_keys"]:  # transformers would fill them with random numbers
+        missing = sorted(found["missing_keys"])
+        raise ModelError(
+            f"the weights in '{folder}' lack {len(missing)} tensors ({missing[0]}, …); restore or retrain the model"
+        )
     return Network(
         tokenizer, TorchBackend(classifier, tokenizer, device, bf16=backend == "torch-bf16", tensors=tensors)
     )

@@ -113,21 +113,25 @@ class TorchBackend:
         return Weights(self.classifier, {name: tensor.numpy() for name, tensor in self.own_tensors.items()})
 
 
-def encoder_means(
-    encoder: Any, tokenizer: Any, encoded: Encoded, advance: Advance | None = None
+def encoder_vectors(
+    encoder: Any, tokenizer: Any, encoded: Encoded, advance: Advance | None = None, *, first: bool = False
 ) -> npt.NDArray[np.float32]:
-    """(N, H) means of an encoder's last hidden states over the tokens of each row, scaled to length 1."""
+    """(N, H) means of an encoder's last hidden states over the tokens of each row, scaled to length 1.
+
+    With ``first``, the states of the first token.
+    """
     encoder.eval()
     inputs_of = BatchInputs(tokenizer, encoder.device)
 
     @torch.inference_mode()
     def step(rows: Rows) -> dict[str, Floats]:
         inputs = inputs_of(encoded, rows)
-        states = encoder(**inputs).last_hidden_state * inputs["attention_mask"].unsqueeze(2)  # (B, T, H)
-        return {"means": _array(torch.nn.functional.normalize(states.sum(dim=1), dim=1))}
+        states = encoder(**inputs).last_hidden_state  # (B, T, H)
+        read = states[:, 0] if first else (states * inputs["attention_mask"].unsqueeze(2)).sum(dim=1)
+        return {"vectors": _array(torch.nn.functional.normalize(read, dim=1))}
 
     tokens = inference_tokens(encoder.device, encoder.config.hidden_size)
-    return _run(encoded, tokens, step, advance, encoder.device)["means"]
+    return _run(encoded, tokens, step, advance, encoder.device)["vectors"]
 
 
 def head_inputs(classifier: Any, tokenizer: Any, encoded: Encoded, device: str = "cpu") -> npt.NDArray[np.float32]:

@@ -1,0 +1,54 @@
+"""What looks like a mistake in the labels, though a classifier can be trained on them."""
+
+from __future__ import annotations
+
+import logging
+import unicodedata
+from collections import defaultdict
+
+from masker import distributed
+from masker.documents.document_set import Documents
+
+_log = logging.getLogger("masker")
+
+#: Characters of an example that are shown.
+_SHOWN = 60
+
+
+def label_doubts(documents: Documents) -> list[str]:
+    """A line for each doubt: texts with several labels, and labels that differ in spelling only."""
+    return [line for line in (_several_labels(documents), _similar_labels(documents.class_names)) if line]
+
+
+def warn_of_doubts(documents: Documents) -> None:
+    """Log the doubts, once in a distributed run."""
+    if distributed.is_first():
+        for line in label_doubts(documents):
+            _log.warning(line)
+
+
+def _several_labels(documents: Documents) -> str:
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    pairs = documents.pairs or [""] * len(documents)
+    for text, pair, label in zip(documents.texts, pairs, documents.labels or [], strict=False):
+        if isinstance(label, str):
+            found[text.strip(), pair.strip()].add(label)
+    several = {texts: labels for texts, labels in found.items() if len(labels) > 1}
+    if not several:
+        return ""
+    (text, _), labels = next(iter(several.items()))
+    example = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    names = " and ".join(f"'{label}'" for label in sorted(labels))
+    count = "1 text has" if len(several) == 1 else f"{len(several)} texts have"
+    return f"{documents.name}: {count} more than one label ({example!r}: {names}); only one of them can be learnt"
+
+
+def _similar_labels(names: list[str]) -> str:
+    spellings: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        spellings["".join(unicodedata.normalize("NFKC", name).casefold().split())].append(name)
+    similar = [" and ".join(f"'{name}'" for name in group) for group in spellings.values() if len(group) > 1]
+    if not similar:
+        return ""
+    more = f" and {len(similar) - 1} more" if len(similar) > 1 else ""
+    return f"labels {similar[0]}{more} differ only in case or blanks, but are trained as different classes"
