@@ -47,11 +47,20 @@ def _tokenizer(family: str, texts: list[str]):
         special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
         if family == "mpnet":  # its embeddings count positions from behind padding token 1
             special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
-        tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        # The trainer numbers inner letters in the order of a hash map that differs between processes, and breaks ties
+        # by number. Letters it was given first keep their numbers; they must not stay special tokens, so the vocabulary
+        # moves to a tokenizer of its own.
+        letters = [f"##{letter}" for letter in sorted(set("".join(texts)) - {" "})]
+        learner = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        learner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        learner.train_from_iterator(
+            texts, trainers.WordPieceTrainer(vocab_size=220, special_tokens=[*special, *letters])
+        )
+        tokenizer = Tokenizer(models.WordPiece(learner.get_vocab(), unk_token="[UNK]"))
         tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         tokenizer.decoder = decoders.WordPiece()
-        trainer = trainers.WordPieceTrainer(vocab_size=220, special_tokens=special)
+        trainer = None
         names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
         names["mask_token"] = "[MASK]"
         single, pair = "[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"
@@ -80,7 +89,8 @@ def _tokenizer(family: str, texts: list[str]):
         names = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "[CLS]", "sep_token": "[SEP]"}
         names["mask_token"] = "[MASK]"
         single, pair = "[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"
-    tokenizer.train_from_iterator(texts, trainer)
+    if trainer is not None:
+        tokenizer.train_from_iterator(texts, trainer)
     used = {name: tokenizer.token_to_id(name) for name in (names["cls_token"], names["sep_token"])}
     tokenizer.post_processor = processors.TemplateProcessing(
         single=single, pair=pair, special_tokens=list(used.items())
