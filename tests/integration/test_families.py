@@ -27,22 +27,19 @@ def documents(count: int = 90, seed: int = 0) -> Documents:
 
 @pytest.fixture(scope="module")
 def trained(new_head_settings, tmp_path_factory):
-    """A MASKER model with attention keywords for each family, trained for epochs, with the losses of its training."""
+    """A MASKER model with attention keywords for each family, trained for epochs."""
     results = {}
 
     def get(family: str):
         if family not in results:
             settings = new_head_settings(
                 family,
-                # MPNet's attention has positions to learn, too, and vocabularies differ from process to process.
-                training={"epochs": 30 if family == "mpnet" else 12, "logging_steps": 1},
+                # MPNet's attention has positions to learn, too.
+                training={"epochs": 30 if family == "mpnet" else 20},
                 loss={"lambda_mkr": 0.02, "lambda_mer": 0.05},
             )
             work = tmp_path_factory.mktemp(family)
-            losses = _record_losses()
-            with losses as history:
-                model = fit_classifier(documents(240), settings, work)
-            results[family] = (model, history)
+            results[family] = fit_classifier(documents(240), settings, work)
         return results[family]
 
     return get
@@ -71,7 +68,7 @@ class _record_losses:
 
 @families
 def test_keywords_are_chosen_by_attention(trained, family):
-    model, _ = trained(family)
+    model = trained(family)
     keywords = model.keywords_
     assert keywords.source == "attention"
     assert len(keywords) == 30  # 10 for each of the three classes
@@ -85,7 +82,7 @@ def test_keywords_are_chosen_by_attention(trained, family):
 @families
 def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings, family):
     """x~ differs from x at keywords only, x^ at context only; special and padding tokens stay in both."""
-    model, _ = trained(family)
+    model = trained(family)
     settings = tiny_settings(family, masking={"context": "mask", "view_share": 1.0})
     tokenizer = model.model_.tokenizer
     views = make_views(settings, model.keywords_, tokenizer)
@@ -121,7 +118,7 @@ def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings,
 @families
 def test_dropping_the_context_keeps_the_same_tokens_as_masking_it(trained, tiny_settings, family):
     """x^ by ``drop`` is x^ by ``mask`` without its mask tokens, padded with the padding id."""
-    model, _ = trained(family)
+    model = trained(family)
     tokenizer = model.model_.tokenizer
     texts, _ = make_corpus(12, seed=5)
     encoded = encode(tokenizer, texts, None, 32)
@@ -152,20 +149,30 @@ def test_training_with_dropped_context(new_head_settings, family, tmp_path):
 
 
 @families
-def test_the_three_losses_fall(trained, family):
-    _, history = trained(family)
+def test_the_three_losses_fall(new_head_settings, family, tmp_path):
+    """Keywords by frequency are the words of the topics, which the rest of a text tells; fillers could not be told."""
+    settings = new_head_settings(
+        family,
+        keywords={"source": "frequency"},
+        training={"epochs": 30 if family == "mpnet" else 20, "logging_steps": 1},
+        loss={"lambda_mkr": 0.2, "lambda_mer": 0.05},
+    )
+    with _record_losses() as history:
+        train_network(documents(240), ["food", "space", "sport"], settings, tmp_path)
     steps = [line for line in history if "L_MKR" in line]
     for name in ("L_CE", "L_MKR", "L_MER"):
         values = [line[name] for line in steps]
         assert all(np.isfinite(values))
+        # A step's MKR is a sum over as many keywords as happen to be masked: compare whole epochs, not steps.
+        share = len(values) // 10
         # MER starts near 0 (a new head is unsure) and rises before it falls: compare with its highest point.
-        first = max(values) if name == "L_MER" else np.mean(values[:5])
-        assert np.mean(values[-5:]) < first, (name, values)
+        first = max(values) if name == "L_MER" else np.mean(values[:share])
+        assert np.mean(values[-share:]) < first, (name, values)
 
 
 @families
 def test_it_learns_the_task(trained, family):
-    model, _ = trained(family)
+    model = trained(family)
     texts, labels = make_corpus(60, seed=9)
     # Chance is 1/3; the tiny ALBERT, whose two layers share their weights, learns least.
     assert model.score(texts, labels) > (0.5 if family == "albert" else 0.8)
@@ -173,7 +180,7 @@ def test_it_learns_the_task(trained, family):
 
 @families
 def test_save_and_load_give_the_same_outputs(trained, family, tmp_path):
-    model, _ = trained(family)
+    model = trained(family)
     model.save(tmp_path / "model")
     again = MaskerClassifier.load(tmp_path / "model")
     texts, _ = make_corpus(20, seed=3)
