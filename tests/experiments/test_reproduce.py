@@ -14,7 +14,7 @@ import torch
 from masker import provenance as provenance_module
 from masker.commands.train import train
 from masker.config import build_settings
-from masker.errors import ConfigError
+from masker.errors import ConfigError, DataError
 from masker.experiments import run_stage as stage_module
 from masker.experiments.data_selection import read_selections
 from masker.experiments.engines import Execution
@@ -22,6 +22,7 @@ from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
 from masker.experiments.reproduce import reproduce
 from masker.experiments.run_settings import RunCoordinates, run_settings
+from masker.experiments.stage_archive import pack_stages, unpack_stages
 from masker.inference import torch_backend
 from masker.report.reproduction import write_report
 from masker.training import run as training_run
@@ -77,6 +78,39 @@ def test_it_runs_says_so_and_does_nothing_twice(done, corpora):
     dry = run("reproduce", recipe, "--output", str(output), "--seeds", "0..1", "--dry-run")
     assert "14 stages, 7 of them finished" in dry.stdout
     assert "To run: 3 train, 3 evaluate, 1 keywords; about" in dry.stdout
+
+
+def test_an_archive_carries_finished_stages_to_another_folder(done, corpora, tmp_path):
+    """The keyword stage stays behind, and nothing that is finished needs it."""
+    recipe, output, finished = done
+    archive = tmp_path / "stages.jsonl.gz"
+    options = ("--seeds", "0", "--stages", str(archive))
+    assert run("reproduce", recipe, "--output", str(output), "--finished", *options).stdout == finished.stdout
+    assert pack_stages(output, archive) == 6
+    written = archive.read_bytes()
+    there = run("reproduce", recipe, "--output", str(tmp_path / "there"), *options)
+    assert (tmp_path / "there" / "tiny" / "table.md").read_text() in there.stdout
+    assert results(tmp_path / "there" / "tiny") == results(output / "tiny")
+    assert "train" not in there.stderr
+    assert archive.read_bytes() == written
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"not compressed", "is no archive of stages"),
+        (gzip.compress(b"{}\n"), "line 1, is not the record of a stage"),
+        (gzip.compress(b'{"id": "../../../escaped/of/it"}\n'), "line 1, is not the record of a stage"),
+        (gzip.compress(b"x" * 1000)[:40], "is no archive of stages"),
+    ],
+    ids=["plain", "no id", "outside", "cut off"],
+)
+def test_a_strange_archive_is_refused(content, says, tmp_path):
+    archive = tmp_path / "stages.jsonl.gz"
+    archive.write_bytes(content)
+    with pytest.raises(DataError, match=says):
+        unpack_stages(archive, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_results_name_everything_but_the_text(done, data_folder):

@@ -37,6 +37,12 @@ def parse_seeds(context: click.Context, parameter: click.Parameter, value: str |
 @click.option(
     "--output", type=click.Path(), default="runs/reproduce", show_default=True, metavar="FOLDER", help="Results."
 )
+@click.option(
+    "--stages",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.jsonl.gz",
+    help="Archive of finished stages, read before and written after: a long run goes on on another machine.",
+)
 @click.option("--only", multiple=True, metavar="KEY=VALUE", help="Only these runs: train=, system= or backbone=.")
 @click.option("--seeds", callback=parse_seeds, metavar="N|N,M|N..M", help="Seeds instead of the scale's.")
 @click.option(
@@ -65,7 +71,7 @@ def reproduce_command(
         return
     if not names:
         raise click.UsageError("name a recipe, or see 'masker reproduce --list'")
-    execution = Execution(*(options.pop(name) for name in ("engine", "device", "keep_models", "finished")))
+    execution = Execution(*(options.pop(name) for name in ("engine", "device", "keep_models", "finished", "stages")))
     runs = RunOptions(**options)
     if dry_run:
         plans, graph = plan_recipes(names, scale, runs, fetch=False)

@@ -28,6 +28,7 @@ class Execution:
     device: str = "auto"
     keep_models: bool = False  # instead of removing each trained model after its last use
     finished: bool = False  # run nothing, and write the results of the runs that are finished
+    stages: Path | None = None  # an archive of finished stages, read before and written after
 
 
 class Listener(Protocol):

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from masker.experiments.engines import Execution, find_engine, run_unfinished
 from masker.experiments.origins import lineage, stage_origins
 from masker.experiments.plan import Plan, Run, RunOptions, plan_recipes
 from masker.experiments.run_stage import run_stage
+from masker.experiments.stage_archive import pack_stages, unpack_stages
 from masker.experiments.stage_progress import Progress
 from masker.experiments.stages import is_finished, read_result
 from masker.experiments.summary import dumps_summary, summarise
@@ -55,6 +57,7 @@ def reproduce(
 
     Recipes are given by name or as YAML files; stages that they share run once. Only one process at a time may work in
     ``output``. With ``execution.finished`` nothing runs, and the results are those of the runs that are finished.
+    ``execution.stages`` names an archive whose stages count as finished, and which gets those that are.
     """
     from filelock import FileLock, Timeout
 
@@ -68,7 +71,7 @@ def reproduce(
         _log.warning("corpus %s is not the raw text that the paper uses; %s", corpus, how_to_get(corpus))
     estimates = not unmeasured_hardware(plan.scale for plan in plans)
     try:
-        with FileLock(folder / ".lock", timeout=0):
+        with FileLock(folder / ".lock", timeout=0), _archived(execution.stages, folder):
             if execution.finished:
                 return [_write_outcome(_finished_part(plan, folder), folder) for plan in plans]
             todo = graph.unfinished(folder)
@@ -78,6 +81,20 @@ def reproduce(
             return [_write_outcome(plan, folder) for plan in plans]
     except Timeout:
         raise ConfigError(f"another process works in '{folder}'; wait for it or choose another --output") from None
+
+
+@contextmanager
+def _archived(file: Path | None, output: Path) -> Iterator[None]:
+    """Stages of the archive count as finished inside; what is finished afterwards is in it, whatever happens."""
+    if file is None:
+        yield
+        return
+    if file.exists():
+        _log.info("%d stages from '%s'", unpack_stages(file, output), file)
+    try:
+        yield
+    finally:
+        pack_stages(output, file)
 
 
 def _finished_part(plan: Plan, output: Path) -> Plan:
