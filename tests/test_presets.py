@@ -60,6 +60,8 @@ def test_families_by_folder_and_name(tiny_backbones, tmp_path, monkeypatch):
     assert (
         is_roberta(tiny_backbones["roberta"]) and is_roberta("distilroberta-base") and is_roberta("FacebookAI/RoBERTa")
     )
+    assert is_roberta("granite-30m") and is_roberta("ibm-granite/granite-embedding-30m-english")
+    assert not is_roberta("ibm-granite/granite-embedding-english-r2"), "a ModernBERT"
     assert not is_roberta(tiny_backbones["bert"]) and not is_roberta("minilm")
     assert not is_roberta(""), "not the folder one happens to be in"
 

@@ -56,6 +56,8 @@ STILL_DIFFERENT = (
     "as in the paper, except: rate and batch size are one of its choices, not searched; splits, lengths and what it "
     "leaves open are ours (docs/equations.md, 'Where we differ')"
 )
+#: Parts of names by which encoders of RoBERTa's family are known.
+_ROBERTA_NAMES = ("roberta", "granite-30m", "granite-embedding-30m", "granite-embedding-125m")
 
 
 def preset_layer(name: str, given: Layer) -> Layer:
@@ -89,4 +91,4 @@ def is_roberta(backbone: str) -> bool:
     with suppress(OSError, ValueError, AttributeError):
         config = json.loads((Path(backbone).expanduser() / "config.json").read_text(encoding="utf-8"))
         return "roberta" in str(config.get("model_type", "")).lower()
-    return "roberta" in backbone.lower()
+    return any(name in backbone.lower() for name in _ROBERTA_NAMES)
