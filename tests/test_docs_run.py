@@ -48,7 +48,7 @@ def reason_to_skip(words: list[str]) -> str:
         return "needs a cluster"
     if any(word.startswith(("cuda", "mps")) for word in options):
         return "needs a GPU"
-    remote = [word for word in options if REMOTE.match(word) and not Path(word).exists() and not word.startswith("./")]
+    remote = [word for word in options if REMOTE.search(word) and not Path(word).exists() and not word.startswith("./")]
     return f"needs a network for {remote[0]}" if remote and command != "reproduce" else ""
 
 
@@ -68,7 +68,9 @@ def write_files(folder: Path) -> None:
     mixed = make_corpus(20, 10)[0] + foreign
     for name in ("new", "today", "texts"):
         write_table(folder / f"{name}.csv", mixed)
-    write_table(folder / "log.csv", mixed, time=[f"2026-01-01T{minute // 60:02}:{minute % 60:02}" for minute in range(60)])
+    write_table(
+        folder / "log.csv", mixed, time=[f"2026-01-01T{minute // 60:02}:{minute % 60:02}" for minute in range(60)]
+    )
     for name in ("unrelated", "other-domain"):
         write_table(folder / f"{name}.csv", foreign)
     write_table(folder / "other-domain.csv", *make_corpus(24, 11))
@@ -104,23 +106,27 @@ def desk(tiny_backbones, tmp_path_factory):
 @pytest.fixture
 def reader(desk, tiny_backbones, tmp_path, monkeypatch):
     """Somebody in front of a copy of the desk, whose trainings take a second."""
+    from masker.registry import KEYWORD_SCHEMES, METHODS, SCORES
     from masker.training import schedule
 
     monkeypatch.setattr("masker.modeling.backbone.embedded_folder", lambda name: Path(tiny_backbones["bert"]))
     for name in ("LEAST_STEPS", "FOLD_STEPS", "FOLD_STEPS_OF_FEW", "KEYWORD_STEPS", "EPOCHS"):
         monkeypatch.setattr(schedule, name, 1)
     monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "cache"))
+    for registry in (METHODS, SCORES, KEYWORD_SCHEMES):  # pages register plug-ins, some of the same name
+        monkeypatch.setattr(registry, "_entries", dict(registry.items()))
     shutil.copytree(desk, tmp_path / "desk")
     monkeypatch.chdir(tmp_path / "desk")
-    return Reader()
+    return Reader(desk)
 
 
 class Reader:
     """Types what a page says."""
 
-    def __init__(self) -> None:
+    def __init__(self, desk: Path) -> None:
         import masker
 
+        self.desk = desk
         texts, labels = make_corpus(48, 2)
         self.names = {
             "texts": texts, "labels": labels, "held_out_texts": texts, "held_out_labels": labels,
@@ -143,18 +149,30 @@ class Reader:
         if words[:1] == ["curl"] and shutil.which("curl"):
             answer = subprocess.run(words, check=True, capture_output=True, text=True).stdout
             assert "error" not in json.loads(answer), answer
-        if "masker" not in words or words[0] not in ("masker", "cat") or reason_to_skip(words[words.index("masker") + 1 :]):
+        if (
+            "masker" not in words
+            or words[0] not in ("masker", "cat")
+            or reason_to_skip(words[words.index("masker") + 1 :])
+        ):
             return
         text = Path(words[1]).read_text() if words[0] == "cat" else ""
         words, target = words[words.index("masker") + 1 :], None
         if ">" in words:
             words, target = words[: words.index(">")], words[words.index(">") + 1]
-        if words[0] in ("train", "extend") and "--output" in words:
-            shutil.rmtree(words[words.index("--output") + 1], ignore_errors=True)
+        made = Path(words[words.index("--output") + 1]) if "--output" in words else Path("review.csv")
+        if words[0] in ("train", "extend"):
+            shutil.rmtree(made, ignore_errors=True)
         done = run(*words, text=text)
         assert done.returncode == 0 or (words[0] == "monitor" and done.returncode == 3), f"{line}\n{done.stderr}"
         if target is not None:
             Path(target).write_text(done.stdout, encoding="utf-8")
+        if words[0] == "train" and (self.desk / made).is_dir():  # a second of training learns nothing
+            shutil.rmtree(made, ignore_errors=True)
+            shutil.copytree(self.desk / made, made)
+        if words[0] == "review":  # a reader fills in the labels
+            with made.open(encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+            write_table(made, [row["text"] for row in rows], ["food"] * len(rows))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from masker.errors import MaskerError
 from tests.pages import PAGES, README, ROOT, blocks, command_lines
 
+
 def test_the_python_block_prints_the_text_block(tmp_path, monkeypatch):
     """Labels and decisions exactly; figures may differ in their last digits from machine to machine."""
     monkeypatch.chdir(tmp_path)

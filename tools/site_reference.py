@@ -25,7 +25,11 @@ def settings_tables() -> str:
         body = source.split(f"class {section.__name__}(")[1].split("\nclass ")[0]
         rows = [_setting(name, key, field, body) for key, field in section.model_fields.items()]
         said = _plain(inspect.getdoc(section) or "")
-        parts.append("\n".join([f"## {name}\n\n{said}\n", "| setting | default | allowed | |", "| --- | --- | --- | --- |", *rows]))
+        parts.append(
+            "\n".join(
+                [f"## {name}\n\n{said}\n", "| setting | default | allowed | |", "| --- | --- | --- | --- |", *rows]
+            )
+        )
     return "\n\n".join(parts)
 
 
@@ -68,11 +72,15 @@ def _page(command: click.Command, path: str) -> str:
     context = click.Context(command, info_name=path)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     # \b starts lines that click keeps as they are.
-    said = re.sub(r"^\x08\n(.*?)(?=\n\n|\Z)", r"```text\n\1\n```", inspect.cleandoc(command.help or ""), flags=re.S | re.M)
+    said = re.sub(
+        r"^\x08\n(.*?)(?=\n\n|\Z)", r"```text\n\1\n```", inspect.cleandoc(command.help or ""), flags=re.S | re.M
+    )
     collected = _Rows()
     command.format_options(context, collected)
     tables = [
-        "\n".join([f"| {title.lower()} | |", "| --- | --- |", *(f"| `{name}` | {_cell(help)} |" for name, help in rows)])
+        "\n".join(
+            [f"| {title.lower()} | |", "| --- | --- |", *(f"| `{name}` | {_cell(help)} |" for name, help in rows)]
+        )
         for title, rows in collected.sections
     ]
     return "\n\n".join([f"## {path}", f"```text\n{usage}\n```", said, *tables])
