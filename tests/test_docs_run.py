@@ -104,17 +104,9 @@ def desk(tiny_backbones, tmp_path_factory):
 
 
 @pytest.fixture
-def reader(desk, tiny_backbones, tmp_path, monkeypatch):
+def reader(desk, quick_trainings, tmp_path, monkeypatch):
     """Somebody in front of a copy of the desk, whose trainings take a second."""
-    from masker.registry import KEYWORD_SCHEMES, METHODS, SCORES
-    from masker.training import schedule
-
-    monkeypatch.setattr("masker.modeling.backbone.embedded_folder", lambda name: Path(tiny_backbones["bert"]))
-    for name in ("LEAST_STEPS", "FOLD_STEPS", "FOLD_STEPS_OF_FEW", "KEYWORD_STEPS", "EPOCHS"):
-        monkeypatch.setattr(schedule, name, 1)
     monkeypatch.setenv("MASKER_CACHE", str(tmp_path / "cache"))
-    for registry in (METHODS, SCORES, KEYWORD_SCHEMES):  # pages register plug-ins, some of the same name
-        monkeypatch.setattr(registry, "_entries", dict(registry.items()))
     shutil.copytree(desk, tmp_path / "desk")
     monkeypatch.chdir(tmp_path / "desk")
     return Reader(desk)
