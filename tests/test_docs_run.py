@@ -6,7 +6,9 @@ a network, a GPU or a cluster is parsed only (``test_readme.py``); :func:`reason
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
 import re
 import shlex
@@ -19,7 +21,7 @@ import pytest
 
 from tests.cli.command_line import run
 from tests.conftest import make_corpus
-from tests.pages import PAGES, Block, all_blocks, blocks, command_lines
+from tests.pages import PAGES, ROOT, Block, all_blocks, blocks, command_lines
 
 #: Words in capitals that stand for something of the reader's.
 PLACEHOLDERS = {
@@ -119,6 +121,7 @@ class Reader:
         import masker
 
         self.desk = desk
+        self.printed = ""
         texts, labels = make_corpus(48, 2)
         self.names = {
             "texts": texts, "labels": labels, "held_out_texts": texts, "held_out_labels": labels,
@@ -134,7 +137,10 @@ class Reader:
             for line in command_lines(code):
                 self.type(line)
         elif block.language == "python" and not any(name in code for name in ABSENT) and "…" not in code:
-            exec(compile(code, block.title or "block", "exec"), self.names)
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(code, block.title or "block", "exec"), self.names)
+            self.printed = out.getvalue()
 
     def type(self, line: str) -> None:
         words = [PLACEHOLDERS.get(word, word) for word in shlex.split(line, comments=True)]
@@ -156,6 +162,7 @@ class Reader:
             shutil.rmtree(made, ignore_errors=True)
         done = run(*words, text=text)
         assert done.returncode == 0 or (words[0] == "monitor" and done.returncode == 3), f"{line}\n{done.stderr}"
+        self.printed = done.stdout
         if target is not None:
             Path(target).write_text(done.stdout, encoding="utf-8")
         if words[0] == "train" and (self.desk / made).is_dir():  # a second of training learns nothing
@@ -193,3 +200,19 @@ def served(request):
 def test_blocks_run(page, reader, served):
     for block in all_blocks(page):
         reader.follow(block, served)
+
+
+@pytest.mark.slow
+def test_the_quickstart_prints_what_it_shows(tmp_path, monkeypatch):
+    """With the real encoder: labels and decisions exactly; figures may differ from machine to machine."""
+    monkeypatch.chdir(tmp_path)
+    reader = Reader(tmp_path / "no-desk")
+    compared = 0
+    for block in all_blocks(ROOT / "docs" / "quickstart.md"):
+        if block.language == "text":
+            printed, shown = (re.sub(r"\d+\.\d+", "#", text.strip()) for text in (reader.printed, block.code))
+            assert printed.splitlines() == shown.splitlines()
+            compared += 1
+        else:
+            reader.follow(block, ADDRESS)
+    assert compared == 2

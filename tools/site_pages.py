@@ -1,6 +1,6 @@
 """What ``mkdocs.yml`` cannot say: pages made from files outside ``docs/`` (a hook of mkdocs).
 
-- SECURITY.md, CONTRIBUTING.md and CHANGELOG.md of the repository are pages of the site.
+- SECURITY.md, CONTRIBUTING.md, CHANGELOG.md and examples/README.md of the repository are pages of the site.
 - A link to any other file of the repository, such as ``../src/masker/model.py``, leads to a page that shows the file.
 - ``<!-- settings -->`` and ``<!-- commands -->`` become tables made from the code (``site_reference.py``).
 """
@@ -16,7 +16,12 @@ from site_reference import command_pages, settings_tables
 
 ROOT = Path(__file__).parent.parent
 #: Files of the repository that are pages, and their names on the site.
-PAGES = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+PAGES = {
+    "SECURITY.md": "security.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "examples/README.md": "examples.md",
+}
 LANGUAGES = {".py": "python", ".json": "json", ".yaml": "yaml", ".toml": "toml", ".md": "markdown", ".ipynb": "json"}
 #: A longer file is cut: its page would be larger than the rest of the site.
 LONGEST = 60_000
@@ -48,7 +53,7 @@ def linked_files() -> set[str]:
         prose = FENCED.sub("", page.read_text(encoding="utf-8"))
         targets = (target_of(page.relative_to(ROOT).as_posix(), link) for _, link, _ in LINK.findall(prose))
         found |= {target for target in targets if target is not None and target not in PAGES and target != "."}
-    return found
+    return {target for target in found if (ROOT / target).exists()}  # strict mode reports links to the others
 
 
 def shown(target: str) -> str:
@@ -90,7 +95,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         if target is not None:
             return f"{opening}{place_of(target)}{anchor or ''}"
         if origin in PAGES and not re.match(r"\w+:", link):
-            return f"{opening}{link.removeprefix('docs/')}{anchor or ''}"
+            page = posixpath.normpath(posixpath.join(posixpath.dirname(origin), link))
+            return f"{opening}{page.removeprefix('docs/')}{anchor or ''}"
         return match.group(0)
 
     parts = re.split(r"(^```.*?^```)", markdown, flags=re.DOTALL | re.MULTILINE)
