@@ -1,7 +1,8 @@
 """The code blocks of the documentation are run, page by page and in order, as a reader would.
 
 Python and ``masker`` commands run with a tiny encoder in a folder that has the files the pages name. What takes hours,
-a network, a GPU or a cluster is parsed only (``test_readme.py``); :func:`reason_to_skip` says what that is.
+a network, a GPU or a cluster is parsed only (``test_readme.py``); :func:`reason_to_skip` says what that is. Pages
+repeat each other, so the fast suite types a command with the same options once; ``make test-slow`` types all of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import threading
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -117,10 +119,13 @@ def reader(desk, quick_trainings, tmp_path, monkeypatch):
 class Reader:
     """Types what a page says."""
 
-    def __init__(self, desk: Path) -> None:
+    #: Commands with their options that were typed, on any page.
+    typed: ClassVar[set[tuple[str, ...]]] = set()
+
+    def __init__(self, desk: Path, *, patient: bool = False) -> None:
         import masker
 
-        self.desk = desk
+        self.desk, self.patient = desk, patient
         self.printed = ""
         texts, labels = make_corpus(48, 2)
         self.names = {
@@ -160,6 +165,14 @@ class Reader:
         made = Path(words[words.index("--output") + 1]) if "--output" in words else Path("review.csv")
         if words[0] in ("train", "extend"):
             shutil.rmtree(made, ignore_errors=True)
+        if not self.patient:
+            shape = (words[0], *sorted(word.split("=")[0] for word in words if re.match(r"-|\w+\.\w+=", word)))
+            if shape in self.typed and words[0] in ("train", "report", "audit", "export", "evaluate"):
+                if words[0] == "train":
+                    shutil.copytree(self.desk / "model", made, dirs_exist_ok=True)
+                return
+            self.typed.add(shape)
+            words += ["--no-report"] if words[0] == "train" and len(self.typed) > 1 else []
         done = run(*words, text=text)
         assert done.returncode == 0 or (words[0] == "monitor" and done.returncode == 3), f"{line}\n{done.stderr}"
         self.printed = done.stdout
@@ -196,8 +209,21 @@ def served(request):
     thread.join()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh", "python")], ids=lambda page: page.name)
+WITH_BLOCKS = [page for page in PAGES if blocks(page, "sh", "python")]
+#: Pages of commands that draw figures.
+SLOW = {"report.md"}
+
+
+@pytest.mark.parametrize("page", [page for page in WITH_BLOCKS if page.name not in SLOW], ids=lambda page: page.name)
 def test_blocks_run(page, reader, served):
+    for block in all_blocks(page):
+        reader.follow(block, served)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_BLOCKS, ids=lambda page: page.name)
+def test_all_blocks_run(page, reader, served):
+    reader.patient = True
     for block in all_blocks(page):
         reader.follow(block, served)
 
@@ -206,7 +232,7 @@ def test_blocks_run(page, reader, served):
 def test_the_quickstart_prints_what_it_shows(tmp_path, monkeypatch):
     """With the real encoder: labels and decisions exactly; figures may differ from machine to machine."""
     monkeypatch.chdir(tmp_path)
-    reader = Reader(tmp_path / "no-desk")
+    reader = Reader(tmp_path / "no-desk", patient=True)
     compared = 0
     for block in all_blocks(ROOT / "docs" / "quickstart.md"):
         if block.language == "text":
