@@ -35,6 +35,8 @@ REMOTE = re.compile(r"^(imdb|mnli|20newsgroups|reuters|banking77)(:\w+)?$|^[\w.-
 #: Code of a library that is not installed here: checked for syntax only.
 ABSENT = ("setfit", "datasets import load_dataset")
 ADDRESS = "127.0.0.1:8000"
+#: Commands that take a second or more.
+HEAVY = ("train", "report", "audit", "export", "evaluate", "reproduce")
 _OTHER_TOPICS = {
     "tax": "invoice tax form deadline receipt office income deduction".split(),
     "music": "guitar melody drum concert violin tempo chorus singer".split(),
@@ -167,7 +169,7 @@ class Reader:
             shutil.rmtree(made, ignore_errors=True)
         if not self.patient:
             shape = (words[0], *sorted(word.split("=")[0] for word in words if re.match(r"-|\w+\.\w+=", word)))
-            if shape in self.typed and words[0] in ("train", "report", "audit", "export", "evaluate"):
+            if shape in self.typed and words[0] in HEAVY:
                 if words[0] == "train":
                     shutil.copytree(self.desk / "model", made, dirs_exist_ok=True)
                 return

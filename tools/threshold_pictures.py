@@ -93,16 +93,18 @@ def draw(content: dict[str, Any]) -> None:
 
 def draw_histogram(content: dict[str, Any]) -> Any:
     """Scores of known and foreign texts, with three thresholds."""
+    from matplotlib.ticker import FuncFormatter
+
     from masker.report.figures.canvas import DASHES, legend_above, new_canvas, percent_axis
     from masker.report.theme import LIGHT, set_colour
 
     canvas = new_canvas(3.6, 6.6)
     axes = canvas.subplots()
-    highest = max(np.quantile(scores, 0.9) for scores in content["scores"].values())
-    edges = np.linspace(min(min(scores) for scores in content["scores"].values()), highest, 46)
+    lowest, highest = 0.1, max(max(scores) for scores in content["scores"].values())
+    edges = np.geomspace(lowest, highest, 40)  # foreign texts score ten times as high: a plain axis shows them only
     handles = []
     for place, (name, scores) in enumerate(content["scores"].items()):
-        shares = np.histogram(np.minimum(scores, edges[-1]), edges)[0] / len(scores)
+        shares = np.histogram(np.clip(scores, lowest, highest), edges)[0] / len(scores)
         handles.append(
             axes.stairs(
                 shares, edges, fill=place == 0, color=set_colour(place), alpha=0.45 if place == 0 else None,
@@ -114,7 +116,9 @@ def draw_histogram(content: dict[str, Any]) -> Any:
         if row["rate"] in SHOWN:
             axes.axvline(row["threshold"], color=LIGHT["ink"], linewidth=1.1, linestyle=(0, (4, 2)))
             axes.text(row["threshold"], top, f" {row['rate']:.0%}", va="top", fontsize=8)
-    axes.set_xlabel("out-of-distribution score: rejected to the right of a threshold; the last bar holds all beyond")
+    axes.set_xlabel("out-of-distribution score: rejected to the right of a threshold; the first bar holds all below")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda score, place: f"{score:g}"))
     axes.set_ylabel("share of the set (%)")
     percent_axis(axes.yaxis)
     legend_above(canvas, handles)
