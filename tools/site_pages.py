@@ -28,6 +28,8 @@ LONGEST = 60_000
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
 #: Docstrings name classes with a role of Sphinx, which Markdown would show.
 ROLE = re.compile(r":(?:class|data|func|meth|mod):(?=<code>)")
+#: On disk a link names the file; on the site it names the page.
+NAMED_BY_FILE = re.compile(r"\[([\w-]+\.md)\](?=\(\1[#)])")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
@@ -44,6 +46,13 @@ def target_of(page: str, link: str) -> str | None:
 def place_of(target: str) -> str:
     """Where the site has a file or folder of the repository."""
     return PAGES.get(target, f"source/{target}.md" if target != "." else "index.md")
+
+
+def title_of(name: str) -> str:
+    """The title of a page of ``docs/``."""
+    path = ROOT / "docs" / name
+    first = path.read_text(encoding="utf-8").partition("\n")[0] if path.is_file() else name
+    return first.removeprefix("# ")
 
 
 def linked_files() -> set[str]:
@@ -66,6 +75,10 @@ def shown(target: str) -> str:
     text = path.read_text(encoding="utf-8")
     cut = "" if len(text) <= LONGEST else f"\nThe first {LONGEST:,} of {len(text):,} characters.\n"
     return f"{head}````{LANGUAGES.get(path.suffix, '')}\n{text[:LONGEST]}\n````\n{cut}"
+
+
+def _by_title(match: re.Match[str]) -> str:
+    return f"[{title_of(match[1])}]"
 
 
 # What mkdocs calls -------------------------------------------------------------------------------------------------
@@ -100,7 +113,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         return match.group(0)
 
     parts = re.split(r"(^```.*?^```)", markdown, flags=re.DOTALL | re.MULTILINE)
-    text = "".join(part if part.startswith("```") else LINK.sub(lead, part) for part in parts)
+    prose = [part if part.startswith("```") else NAMED_BY_FILE.sub(_by_title, LINK.sub(lead, part)) for part in parts]
+    text = "".join(prose)
     for marker, made in (("<!-- settings -->", settings_tables), ("<!-- commands -->", command_pages)):
         text = text.replace(marker, made()) if marker in text else text
     return text
