@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world reproduce reproduce-page quality lock clean
+.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -29,8 +29,14 @@ setup: $(STAMP)  ## virtual environment with locked dependencies and the embedde
 demo: $(STAMP)  ## train vanilla and MASKER on 20 Newsgroups, compare, classify three sentences
 	$(BIN)/masker demo
 
+docs: $(STAMP)  ## the documentation site in build/site, opened from disk or by any web server
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+docs-pictures: $(STAMP)  ## the pictures of thresholds and concepts, from the models of make demo
+	$(BIN)/python tools/threshold_pictures.py runs/demo
+
 test: $(STAMP)  ## the test suite, without the slow ones
-	$(BIN)/python -m ruff check src tests benchmarks tools
+	$(BIN)/python -m ruff check src tests benchmarks tools examples
 	$(BIN)/python -m mypy
 	$(PYTEST)
 	@$(MAKE) --no-print-directory test-browser
@@ -46,8 +52,8 @@ test-slow: $(STAMP)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
 
 lint: $(STAMP)  ## style
-	$(BIN)/python -m ruff check src tests benchmarks tools
-	$(BIN)/python -m ruff format --check src tests benchmarks tools
+	$(BIN)/python -m ruff check src tests benchmarks tools examples
+	$(BIN)/python -m ruff format --check src tests benchmarks tools examples
 
 type: $(STAMP)  ## strict types of the package
 	$(BIN)/python -m mypy

@@ -169,6 +169,21 @@ def tiny_settings(tiny_backbones: dict[str, str]):
     return build
 
 
+@pytest.fixture
+def quick_trainings(tiny_backbones: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings with nothing set take a second: a tiny encoder in place of the embedded ones, and few steps."""
+    from pathlib import Path
+
+    from masker.registry import KEYWORD_SCHEMES, METHODS, SCORES
+    from masker.training import schedule
+
+    monkeypatch.setattr("masker.modeling.backbone.embedded_folder", lambda name: Path(tiny_backbones["bert"]))
+    for name in ("LEAST_STEPS", "FOLD_STEPS", "FOLD_STEPS_OF_FEW", "KEYWORD_STEPS", "EPOCHS"):
+        monkeypatch.setattr(schedule, name, 1)
+    for registry in (METHODS, SCORES, KEYWORD_SCHEMES):  # what is registered meanwhile goes again
+        monkeypatch.setattr(registry, "_entries", dict(registry.items()))
+
+
 @pytest.fixture(scope="session")
 def ray_session():
     """A Ray cluster of two workers, shared by all tests because starting it takes seconds."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+from tests.pages import PAGES, ROOT
+
 EQUATIONS = ROOT / "docs" / "equations.md"
 #: ``[`file.py`](path) `name`, `name` ``: a link to a module, and the functions in it.
 NAMED = re.compile(r"\]\((\.\./src/[^)]+\.py)\)((?:,? `\w+`)+)")

@@ -6,22 +6,12 @@ import contextlib
 import io
 import re
 import shlex
-from pathlib import Path
 
 import click
 import pytest
 
 from masker.errors import MaskerError
-
-ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
-
-
-def blocks(page: Path, *languages: str) -> list[str]:
-    """The code blocks of a page in these languages; ``""`` is a block without one."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    return [code for language, code in found if language in languages]
+from tests.pages import PAGES, README, ROOT, blocks, command_lines
 
 
 def test_the_python_block_prints_the_text_block(tmp_path, monkeypatch):
@@ -51,10 +41,10 @@ def test_commands_parse(page, monkeypatch):
     from masker.cli import cli
 
     monkeypatch.setattr("torch.cuda.device_count", lambda: 8)  # pages name devices that this machine may lack
-    for line in "\n".join(blocks(page, "sh", "")).replace("\\\n", " ").splitlines():
+    for line in command_lines("\n".join(blocks(page, "sh", ""))):
         words = shlex.split(line, comments=True)
-        if words[:1] == ["masker"]:
-            words = words[1 : words.index(">") if ">" in words else None]
+        if "masker" in words and words[:1] != ["pip"]:  # also behind a pipe, a variable, or torchrun -m
+            words = words[words.index("masker") + 1 : words.index(">") if ">" in words else None]
             _parse(cli, words, f"{page.name}: {line}")
 
 
@@ -74,10 +64,14 @@ def test_python_blocks_are_valid(page):
         compile(code, page.name, "exec")
 
 
-#: Options of torchrun, accelerate and ray, which the page on clusters names too.
+#: Options of other programs that a page names.
 FOREIGN_OPTIONS = {
-    "--max-restarts", "--multi", "--nnodes", "--nproc-per-node", "--num", "--port", "--rdzv-backend",
-    "--rdzv-endpoint", "--rdzv-id", "--standalone",
+    "cluster.md": {
+        "--max-restarts", "--multi", "--nnodes", "--nproc-per-node", "--num", "--port", "--rdzv-backend",
+        "--rdzv-endpoint", "--rdzv-id", "--standalone",
+    },
+    "command-line.md": {"--nproc-per-node"},
+    "CONTRIBUTING.md": {"--strict"},
 }  # fmt: skip
 
 
@@ -87,8 +81,7 @@ def test_every_option_named_in_the_docs_exists():
     known = {option for command in _commands(cli) for parameter in command.params for option in parameter.opts}
     for page in PAGES:
         for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", page.read_text(encoding="utf-8"))):
-            foreign = FOREIGN_OPTIONS if page.name == "cluster.md" else set()
-            assert option in known | foreign | {"--help"}, f"{page.name}: {option}"
+            assert option in known | FOREIGN_OPTIONS.get(page.name, set()) | {"--help"}, f"{page.name}: {option}"
 
 
 def _commands(group):
