@@ -130,9 +130,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         values = [plain_label(label) for label in labels]
         seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
         rows = map(Row, first, seconds, values, range(1, len(first) + 1))
-        documents = collect_documents(
-            rows, settings.data, name="fit", require_labels=True, numeric_labels=settings.model.head == "regression"
-        )
+        documents = collect_documents(rows, settings.data, name="fit", require_labels=True, head=settings.model.head)
         with distributed.temporary_folder() as work:
             self._model = Model.fit(documents, settings, work, label_type=label_type_of(values), device=self.device)
         return self

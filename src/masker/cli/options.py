@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-HEADS = ("one-vs-rest", "multi-class", "regression")
+HEADS = ("one-vs-rest", "multi-class", "multi-label", "regression")
 BACKENDS = ("torch", "torch-bf16", "onnx", "onnx-int8")
 
 #: Sections of a command's help and the options in each, most used first. Others go to the first section.
@@ -125,7 +125,8 @@ settings_options = _bundle(
     click.option(
         "--head",
         type=click.Choice(HEADS),
-        help="Classes or numbers.  [default: multi-class; one-vs-rest for doc, and with --preset except residual]",
+        help="One class, several labels, or numbers.  [default: multi-label for lists of labels; else multi-class, and "
+        "one-vs-rest for doc and with --preset except residual]",
     ),
     click.option(
         "--attention-model", metavar="MODEL", help="Read attention keywords off this model; saves the vanilla stage."

@@ -15,7 +15,7 @@ from masker.analysis.keyword_views import attended_by, keyword_lists, rates_of_k
 from masker.analysis.report_data import DocumentMap, ModelFacts, Report
 from masker.analysis.risky_texts import risky_texts
 from masker.analysis.score_curves import detection_curve, score_histogram
-from masker.config import DataSettings
+from masker.config import DataSettings, Head
 from masker.detection.detector import Judgement
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.documents import Documents, read_documents
@@ -96,14 +96,14 @@ def find_model_folders(path: str | Path) -> list[Path]:
     raise ConfigError(f"'{path}' holds several models ({', '.join(models)}); name one, such as {folder / min(models)}")
 
 
-def read_report_documents(sources: ReportSources, settings: DataSettings, *, numeric_labels: bool) -> ReportDocuments:
+def read_report_documents(sources: ReportSources, settings: DataSettings, *, head: Head) -> ReportDocuments:
     """Read the sources; ``settings.where`` and ``settings.limit`` apply to the test set alone."""
     whole = settings.model_copy(update={"where": None, "limit": None})
 
     def read(source: str | None, given: DataSettings, *, labels: bool) -> Documents | None:
         if source is None:
             return None
-        return read_documents(source, given, require_labels=labels, numeric_labels=numeric_labels and labels)
+        return read_documents(source, given, require_labels=labels, head=head if labels else "multi-class")
 
     def named(paths: tuple[str, ...], *, labels: bool) -> dict[str, Documents]:
         found: dict[str, Documents] = {}

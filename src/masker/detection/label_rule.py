@@ -3,8 +3,8 @@
 Few labels have enough documents to promise anything about each: of the 90 topics of Reuters, most have fewer than the
 nine held-out documents that a rate of 10 % takes. So all labels share one threshold, which keeps the share of missed
 labels of a document (:mod:`masker.detection.risk_control`). With ``detection.class_conditional``, a label that has
-enough gets a threshold of its own, which keeps the rate among the documents that have this label, and the others keep it
-together.
+enough gets a threshold of its own, which keeps the rate among the documents that have this label, and the others keep
+it together.
 """
 
 from __future__ import annotations

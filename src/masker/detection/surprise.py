@@ -59,9 +59,7 @@ class JointSurprise:
     in-distribution documents that it finds least surprising, so it adds no noise there, and counts beyond them.
     """
 
-    def __init__(
-        self, references: dict[str, Floats], offsets: dict[str, float], least_tail: int = LEAST_TAIL
-    ) -> None:
+    def __init__(self, references: dict[str, Floats], offsets: dict[str, float], least_tail: int = LEAST_TAIL) -> None:
         self._references, self._offsets, self._least_tail = references, offsets, least_tail
         self._parts = {name: (Surprise(references[name], least_tail), offset) for name, offset in offsets.items()}
 

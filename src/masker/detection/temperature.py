@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_expit, log_softmax
 
-from masker.config import Head
+from masker.config import SIGMOID_HEADS, Head
 from masker.detection.arrays import Floats, Labels
 
 #: With fewer held-out documents the temperature is not fitted.
@@ -37,7 +37,7 @@ def negative_log_likelihood(
 ) -> float:
     """The quantity that T minimises."""
     logits = np.asarray(doc_logits, dtype=np.float64) / temperature
-    if head == "one-vs-rest":
+    if head in SIGMOID_HEADS:
         return -float((targets * log_expit(logits) + (1.0 - targets) * log_expit(-logits)).sum())
     return -float((targets * log_softmax(logits, axis=1)).sum())
 

@@ -1,6 +1,6 @@
 """Documents: read from files, corpora and data sets, validated, and split reproducibly."""
 
-from masker.documents.document_set import Documents, check_classes
+from masker.documents.document_set import Documents, check_classes, settings_for
 from masker.documents.rows import Row, collect_documents
 from masker.documents.sources import read_documents, stream_rows
 from masker.documents.splits import (
@@ -19,6 +19,7 @@ __all__ = [
     "detection_split",
     "in_distribution_classes",
     "read_documents",
+    "settings_for",
     "stream_rows",
     "subsample",
     "subsample_classes",
