@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from masker.detection.label_rule import LabelRule, true_labels_of
-from masker.detection.risk_control import missed_shares
 from masker.errors import ConfigError
+from masker.metrics import missed_shares
 
 #: Label 0 is frequent and easy; labels 1 and 2 are rare, and 2 is hard.
 SHARES, MEANS = np.array([0.7, 0.1, 0.05]), np.array([3.0, 2.0, 0.0])
@@ -68,7 +68,7 @@ def test_promise_is_kept_on_average_over_draws(class_conditional: bool):
         rule = fit(*draw_documents(150, draw), alpha, class_conditional=class_conditional)
         logits, true = draw_documents(200, draw)
         given = rule.gives(logits)
-        shares.append(missed_shares(given, true).mean())
+        shares.append(missed_shares(true, given).mean())
         missed = (true.astype(bool) & ~given).sum(axis=0) / true.sum(axis=0).clip(min=1)
         of_label.append(np.where(rule.by_label, missed, np.nan))
     if not class_conditional:

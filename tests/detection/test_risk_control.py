@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masker.detection.risk_control import TrueLabels, missed_share_threshold, missed_shares
+from masker.detection.risk_control import TrueLabels, missed_share_threshold
 
 
 def true_labels(documents: list[list[float]]) -> TrueLabels:
@@ -57,13 +57,6 @@ def test_too_few_documents_miss_nothing():
 
 def test_a_rate_of_one_gives_no_label():
     assert missed_share_threshold(true_labels([[5], [4]]), 1.0) == np.inf
-
-
-def test_missed_shares_by_hand():
-    """{0, 1} given {0}: 1/2. {1} given {1, 2}: 0. {2} given nothing: 1. A document without labels has no share."""
-    true = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
-    given = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 0, 0]])
-    assert missed_shares(given, true).tolist() == [0.5, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(("n", "alpha"), [(30, 0.1), (200, 0.1), (200, 0.05)])

@@ -50,10 +50,3 @@ def missed_share_threshold(true: TrueLabels, missed_rate: float) -> float:
     values, place = np.unique(true.logits, return_inverse=True)
     missed = np.concatenate([[0.0], np.cumsum(np.bincount(place, weights=weights))[:-1]])  # sum of L_i at each value
     return float(values[np.flatnonzero(missed <= budget + _ROUNDING)[-1]])
-
-
-def missed_shares(given: Labels, true: Labels) -> Floats:
-    """(M,) L of those documents that have a label, from (N, C) flags of the labels that are given and that are true."""
-    own = true.sum(axis=1)
-    missed = (true.astype(bool) & ~given.astype(bool)).sum(axis=1)
-    return np.asarray(missed[own > 0] / own[own > 0])
