@@ -65,7 +65,7 @@ def test_lists_of_labels_take_a_head_of_their_own():
     assert settings_for(documents([["a"], []]), Settings()).model.head == "multi-label"
     plain = Settings()
     assert settings_for(documents(["a", "b"]), plain) is plain
-    with pytest.raises(DataError, match="here: has single labels, and model.head=multi-label takes lists"):
+    with pytest.raises(DataError, match=r"here: has single labels, and model\.head=multi-label takes lists"):
         settings_for(documents(["a", "b"]), build_settings({"model": {"head": "multi-label"}}))
     with pytest.raises(ConfigError, match=r"model\.head must be one-vs-rest for training\.method=doc"):
         settings_for(documents([["a"], []]), build_settings({"training": {"method": "doc"}}))
