@@ -46,7 +46,7 @@ def test_the_test_set_needs_labels(files):
 
 def test_what_is_read_is_what_is_measured(files):
     class FakeModel:
-        is_regression = False
+        head = "multi-class"
 
         def evaluate(self, test, ood, *, resamples, advance):
             advance(len(test))

@@ -85,17 +85,17 @@ def test_without_labelled_documents_the_odds_decide():
     assert rule.promised is None
     assert rule.thresholds.tolist() == [0.0, 0.0]
     with pytest.raises(ConfigError, match="masker calibrate"):
-        rule.adjusted(0.2, None)
+        rule.adjusted(0.2)
 
 
 def test_another_rate_from_the_same_documents():
     logits, true = draw_documents(200, np.random.default_rng(3))
     rule = fit(logits, true, 0.1)
-    other = rule.adjusted(0.3, None)
+    other = rule.adjusted(0.3)
     assert other.thresholds[0] > rule.thresholds[0]
     assert other.thresholds[0] == fit(logits, true, 0.3).thresholds[0]
     with pytest.raises(ConfigError, match="between 0 and 1; got 2"):
-        rule.adjusted(2, None)
+        rule.adjusted(2)
 
 
 def test_storage_gives_the_same_rule():

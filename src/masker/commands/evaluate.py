@@ -32,7 +32,7 @@ def evaluate(
     model: Model, sources: EvaluationSources, settings: DataSettings, *, resamples: int = 1000
 ) -> dict[str, Any]:
     """Measure a model; see :meth:`masker.model.Model.evaluate`."""
-    test, ood = read_evaluation(sources, settings, head=model.settings.model.head)
+    test, ood = read_evaluation(sources, settings, head=model.head)
     with progress_bar(len(test) + sum(map(len, ood.values())), "evaluate", "doc") as bar:
         return model.evaluate(test, ood, resamples=resamples, advance=bar.update)
 

@@ -64,22 +64,21 @@ class LabelRule:
         """(N, C) whether each label is given, from (N, C) logits."""
         return np.asarray(doc_logits >= self.thresholds)
 
-    def adjusted(self, missed_rate: float | None, class_conditional: bool | None) -> LabelRule:
-        """The rule for another rate, from the same held-out documents; ``None`` keeps what is in use.
+    def adjusted(self, missed_rate: float) -> LabelRule:
+        """The rule for another rate, from the same held-out documents.
 
         Raises:
             ConfigError: When the rate is out of range, or no held-out document has a label.
         """
-        if missed_rate is not None and not 0.0 <= missed_rate <= 1.0:
+        if not 0.0 <= missed_rate <= 1.0:
             raise ConfigError(f"missed_rate: must lie between 0 and 1; got {missed_rate!r}")
         if not len(self.true.logits):
             raise ConfigError(
                 "this model was trained without held-out documents, so no missed rate can be promised; set one with "
                 "'masker calibrate MODEL NEW_TEXTS'"
             )
-        rate = self.missed_rate if missed_rate is None else missed_rate
-        own = bool(self.by_label.any()) if class_conditional is None else class_conditional
-        return self.fit(self.true, len(self.thresholds), rate, class_conditional=own)
+        own = bool(self.by_label.any())
+        return self.fit(self.true, len(self.thresholds), missed_rate, class_conditional=own)
 
     @property
     def held_out(self) -> int:

@@ -83,6 +83,18 @@ def check_classes(documents: Documents) -> None:
         )
 
 
+def check_form(documents: Documents, *, several: bool) -> None:
+    """Refuse lists of labels for a model that gives one, and single labels for one that gives several.
+
+    Raises:
+        DataError: Says which of the two the model takes.
+    """
+    if documents.is_multi_label != several:
+        forms = "lists of labels", "one label for each text"
+        own, other = forms if several else forms[::-1]
+        raise DataError(f"{documents.name}: has {other}, and this model takes {own}; choose another --label-column")
+
+
 def settings_for(documents: Documents, settings: Settings) -> Settings:
     """The settings, with a multi-label head if the documents have lists of labels: no other can learn them.
 
