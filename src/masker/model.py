@@ -254,7 +254,7 @@ class Model:
             if ood:
                 raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
             logits = self.outputs(texts_of(test), advance).logits
-            figures = evaluate_regression(logits, [float(label) for label in test.labels], resampling)
+            figures = evaluate_regression(logits, [float(str(label)) for label in test.labels], resampling)
         else:
             check_form(test, several=self.is_multi_label)
             foreign = {name: self.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()}

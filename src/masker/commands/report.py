@@ -250,7 +250,7 @@ def _regression(model: Model, documents: ReportDocuments, options: ReportOptions
         return {"evaluation": None}
     with progress_bar(len(test), f"judge {short_name(test.name)}", "doc") as bar:
         logits = model.outputs(texts_of(test), bar.update).logits
-    true = [float(label) for label in test.labels or []]
+    true = [float(str(label)) for label in test.labels or []]
     figures = evaluate_regression(logits, true, Resampling(options.resamples, model.settings.training.seed))
     values = [[value, round(float(told), 4)] for value, told in zip(true, logits[:, 0], strict=True)]
     origin = provenance(seed=model.settings.training.seed, data_sha256=test.fingerprint(), trained=model.provenance)

@@ -46,7 +46,7 @@ class LabelRule:
             by_label = counts >= max(1, least_documents(missed_rate))
         rule = cls(true, missed_rate, np.empty(n_labels), by_label)
         for labels, members in rule._groups():
-            part = TrueLabels(*(column[members] for column in true))
+            part = TrueLabels(true.logits[members], true.labels[members], true.documents[members])
             rule.thresholds[labels] = missed_share_threshold(part, missed_rate)
         return rule
 

@@ -37,7 +37,7 @@ class Documents:
     @property
     def is_multi_label(self) -> bool:
         """Whether each document has a list of labels."""
-        return bool(self.labels) and isinstance(self.labels[0], list)
+        return isinstance(next(iter(self.labels or []), None), list)
 
     def take(self, indices: Sequence[int]) -> Documents:
         """The documents at ``indices``, in that order."""

@@ -52,8 +52,9 @@ def stream_rows(
         head: What the labels are for; a multi-label head takes a column of lists first.
     """
     name, where = _display_name(source), settings.where or {}
-    wanted = {"require_labels": require_labels, "label_role": label_role, "head": head}
-    find = partial(find_columns, source=name, settings=settings, **wanted)
+    find = partial(
+        find_columns, source=name, settings=settings, require_labels=require_labels, label_role=label_role, head=head
+    )
 
     def choose(names: Sequence[str]) -> list[str]:
         columns = [*find(names), *columns_to_filter(names, where, name)]

@@ -62,7 +62,7 @@ def compare_backends(
 def _quality(answers: dict[str, list[Prediction]], data: CheckData, regression: bool) -> dict[str, Any]:
     assert data.test.labels is not None
     if regression:
-        truth = np.array([float(label) for label in data.test.labels])
+        truth = np.array([float(str(label)) for label in data.test.labels])
         predicted = np.array([answer.label for answer in answers[""]], dtype=np.float64)
         return {"pearson": pearson(truth, predicted), "mse": mean_squared_error(truth, predicted)}
     scores = _scores(answers[""])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,14 +83,14 @@ def encode_training_data(
     return TrainingData(chosen, validation, calibration[0] if calibration else None)
 
 
-def _strata(documents: Documents) -> Sequence[str] | Sequence[float]:
+def _strata(documents: Documents) -> Sequence[object]:
     """What documents are spread evenly by: their classes.
 
     Those with several labels are held out at random. A spread that keeps rare labels for training would leave their
     documents, which are the hardest, out of the calibration, and the promise would be too good.
     """
     assert documents.labels is not None
-    return [""] * len(documents) if documents.is_multi_label else cast("list[str] | list[float]", documents.labels)
+    return [""] * len(documents) if documents.is_multi_label else documents.labels
 
 
 def _empty(encoded: Encoded) -> Encoded:
@@ -116,9 +116,7 @@ def _check_nothing_to_choose(settings: Settings) -> None:
         )
 
 
-def _calibration_split(
-    labels: Sequence[str] | Sequence[float], held_out: list[int], settings: Settings
-) -> list[list[int]]:
+def _calibration_split(labels: Sequence[object], held_out: list[int], settings: Settings) -> list[list[int]]:
     """Validation rows and calibration rows; the former alone if the latter would be too few to promise much."""
     share = settings.data.calibration_share
     if settings.model.head == "regression" or share * len(held_out) < LEAST_CALIBRATION:
