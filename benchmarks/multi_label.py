@@ -15,12 +15,13 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from benchmarks.drift_page import write_tables
 from masker.config import DataSettings, build_settings
+from masker.detection.evaluation import Resampling, evaluate_label_sets
 from masker.detection.label_rule import LabelRule, true_labels_of
 from masker.documents import Documents, read_documents, subsample
 from masker.documents.texts import texts_of
@@ -70,11 +71,13 @@ def measure(method: str, train: Documents, test: Documents) -> dict[str, Any]:
         model = Model.fit(train, settings, Path(work) / "work", device="cpu")
     took = {"seconds": round(time.perf_counter() - start), "cpu_seconds": round(time.process_time() - spent)}
     test = known_only(test, model.classes)
-    figures = model.evaluate(test, resamples=1000)
-    del figures["provenance"]
-    logits, true = model.outputs(texts_of(test)).logits, label_matrix(test.labels or [], model.classes)
-    over_draws = missed_over_draws(logits, true, settings.detection.missed_rate)
-    return {**figures, **took, "over_draws": over_draws, "decisions": model.provenance["decisions"]}
+    detector, true = model.require_detector(), label_matrix(test.labels or [], model.classes)
+    outputs = model.outputs(texts_of(test), None, detector.score.features)
+    judged, labels = detector.judge(outputs), cast("list[list[str]]", test.labels)
+    figures = evaluate_label_sets(detector, model.classes, judged, labels, {}, Resampling(1000, SEED))
+    over_draws = missed_over_draws(outputs.logits, true, settings.detection.missed_rate)
+    shares = {"documents": len(test), "labels": len(model.classes)}
+    return {**shares, **figures, **took, "over_draws": over_draws, "decisions": model.provenance["decisions"]}
 
 
 def figures_table(results: dict[str, Any]) -> str:
