@@ -29,7 +29,9 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "method", "backbone", "preset", "epochs", "batch_size", "learning_rate", "max_length", "seed", "head",
         "keywords", "attention_model",
     ),
-    "Detection": ("score", "false_alarm_rate", "confidence", "class_conditional", "ood_examples", "statistics"),
+    "Detection": (
+        "score", "false_alarm_rate", "confidence", "class_conditional", "missed_rate", "ood_examples", "statistics",
+    ),
     "Advanced": ("device", "backend", "engine", "workers", "address", "resamples", "config", "overrides"),
 }  # fmt: skip
 
@@ -109,6 +111,12 @@ class_conditional_option = click.option(
     "--class-conditional/--no-class-conditional",
     default=None,
     help="Keep the false-alarm rate within each predicted class, not only overall.",
+)
+missed_rate_option = click.option(
+    "--missed-rate",
+    type=float,
+    metavar="X",
+    help="Miss at most this share of a text's labels on average, if it has several.  [default: the model's, or 0.1]",
 )
 ood_examples_option = click.option(
     "--ood-examples",

@@ -123,6 +123,10 @@ def read_report_documents(sources: ReportSources, settings: DataSettings, *, hea
 def report_on(model: Model, documents: ReportDocuments, options: ReportOptions | None = None) -> Report:
     """Everything the report of a model shows."""
     options = options or ReportOptions()
+    if model.is_multi_label:
+        if documents.test is not None or documents.target:
+            raise ConfigError("the report shows one class for each text; measure several labels with 'masker evaluate'")
+        documents = ReportDocuments(ood=documents.ood)  # what is shown of training texts is shown by class
     shown: dict[str, Any] = {"evaluation": None}
     if model.is_regression:
         shown = _regression(model, documents, options)

@@ -15,8 +15,8 @@ def validation_split(labels: Sequence[object], fraction: float, seed: int) -> tu
     """Split row numbers into training and validation rows.
 
     Classes are stratified, and each keeps at least one training document, so if no class has two, the validation part
-    is empty. Numbers and lists are split at random. Apart from that, two rows suffice for a validation part of one. Both
-    parts are ascending.
+    is empty. Numbers and lists are split at random. Apart from that, two rows suffice for a validation part of one.
+    Both parts are ascending.
     """
     if not 0.0 < fraction < 1.0:
         raise ConfigError(f"data.validation_fraction: must lie strictly between 0 and 1; got {fraction!r}")
