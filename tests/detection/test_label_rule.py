@@ -9,14 +9,14 @@ from masker.detection.label_rule import LabelRule, true_labels_of
 from masker.errors import ConfigError
 from masker.metrics import missed_shares
 
-#: Label 0 is frequent and easy; labels 1 and 2 are rare, and 2 is hard.
-SHARES, MEANS = np.array([0.7, 0.1, 0.05]), np.array([3.0, 2.0, 0.0])
+#: Label 0 is frequent and easy; labels 1 and 2 are rare, and 2 is hard. The network underrates all of them.
+SHARES, MEANS = np.array([0.7, 0.1, 0.05]), np.array([-1.0, -2.0, -4.0])
 
 
 def draw_documents(count: int, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """(N, C) logits and true labels; some documents have none."""
     true = (draw.random((count, 3)) < SHARES).astype(np.int8)
-    return draw.normal(np.where(true, MEANS, -3.0), 1.0), true
+    return draw.normal(np.where(true, MEANS, -7.0), 1.0), true
 
 
 def fit(logits: np.ndarray, true: np.ndarray, rate: float, *, class_conditional: bool = False) -> LabelRule:
@@ -47,15 +47,22 @@ def test_a_label_is_given_from_its_threshold_on():
     ]
 
 
+def test_no_threshold_is_above_even_odds():
+    """The true labels of 20 documents have logits 1 to 20: the promise alone would allow a threshold of 3."""
+    rule = fit(np.arange(1.0, 21.0)[:, None], np.ones((20, 1)), 0.15)
+    assert rule.thresholds.tolist() == [0.0]
+    assert fit(np.arange(1.0, 21.0)[:, None] - 30, np.ones((20, 1)), 0.15).thresholds.tolist() == [3.0 - 30]
+
+
 def test_labels_with_enough_documents_have_their_own():
     """Ten documents of label 0 suffice for 10 %, which takes nine; the five of label 1 do not."""
     true = np.zeros((15, 2), dtype=np.int8)
     true[:10, 0], true[10:, 1] = 1, 1
-    logits = np.where(true, np.arange(15)[:, None], -9.0)
+    logits = np.where(true, np.arange(15)[:, None] - 15.0, -99.0)
     rule = fit(logits, true, 0.1, class_conditional=True)
     assert rule.by_label.tolist() == [True, False]
     # 0.1 (10 + 1) - 1 = 0.1 of a document: none may be missed; nor with five, which promise 1/6.
-    assert rule.thresholds.tolist() == [0.0, 10.0]
+    assert rule.thresholds.tolist() == [-15.0, -5.0]
     assert rule.promised == pytest.approx(1 / 6)
 
 
@@ -99,8 +106,8 @@ def test_another_rate_from_the_same_documents():
 
 
 def test_storage_gives_the_same_rule():
-    rule = fit(*draw_documents(50, np.random.default_rng(4)), 1.0)
+    rule = fit(*draw_documents(50, np.random.default_rng(4)), 0.1)
     again = LabelRule.from_stored(rule.to_manifest(), rule.to_arrays())
-    assert again.thresholds.tolist() == rule.thresholds.tolist() == [np.inf] * 3
+    assert again.thresholds.tolist() == rule.thresholds.tolist()
     assert again.true.logits.tolist() == rule.true.logits.tolist()
     assert again.to_manifest() == rule.to_manifest()

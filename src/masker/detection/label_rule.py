@@ -5,6 +5,9 @@ nine held-out documents that a rate of 10 % takes. So all labels share one thres
 labels of a document (:mod:`masker.detection.risk_control`). With ``detection.class_conditional``, a label that has
 enough gets a threshold of its own, which keeps the rate among the documents that have this label, and the others keep
 it together.
+
+No threshold is above even odds. Where the promise would allow one, labels that more likely hold than not would be
+missed for nothing; and a lower threshold misses no more, so the promise holds all the same.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from masker.errors import ConfigError
 
 Flags = npt.NDArray[np.bool_]
 
+#: The logit of a probability of one half.
+EVEN_ODDS = 0.0
 _TRUE = "true_labels."
 
 
@@ -40,14 +45,14 @@ class LabelRule:
         """Set the thresholds; if no held-out document has a label, at even odds, which promises nothing."""
         by_label = np.zeros(n_labels, dtype=bool)
         if not len(true.logits):
-            return cls(true, missed_rate, np.zeros(n_labels), by_label)
+            return cls(true, missed_rate, np.full(n_labels, EVEN_ODDS), by_label)
         if class_conditional:
             counts = np.bincount(true.labels, minlength=n_labels)
             by_label = counts >= max(1, least_documents(missed_rate))
         rule = cls(true, missed_rate, np.empty(n_labels), by_label)
         for labels, members in rule._groups():
             part = TrueLabels(true.logits[members], true.labels[members], true.documents[members])
-            rule.thresholds[labels] = missed_share_threshold(part, missed_rate)
+            rule.thresholds[labels] = min(missed_share_threshold(part, missed_rate), EVEN_ODDS)
         return rule
 
     def _groups(self) -> Iterator[tuple[Flags, Flags]]:
@@ -101,8 +106,7 @@ class LabelRule:
             "missed_rate": self.missed_rate,
             "promised": self.promised,
             "held_out": self.held_out,
-            # JSON has no infinity.
-            "thresholds": [float(one) if np.isfinite(one) else None for one in self.thresholds],
+            "thresholds": self.thresholds.tolist(),
             "by_label": self.by_label.tolist(),
         }
 
@@ -114,7 +118,7 @@ class LabelRule:
     def from_stored(cls, stored: dict[str, Any], arrays: Arrays) -> LabelRule:
         """The inverse of :meth:`to_manifest` and :meth:`to_arrays`, given all of ``masker.safetensors``."""
         true = TrueLabels(*(arrays[_TRUE + name] for name in TrueLabels._fields))
-        thresholds = np.array([np.inf if one is None else one for one in stored["thresholds"]], dtype=np.float64)
+        thresholds = np.array(stored["thresholds"], dtype=np.float64)
         return cls(true, float(stored["missed_rate"]), thresholds, np.array(stored["by_label"], dtype=bool))
 
 
