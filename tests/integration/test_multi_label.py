@@ -162,15 +162,69 @@ def test_scikit_learn_face(tiny_settings):
         classifier.predict(TEST.texts, reject=True)
 
 
+def test_an_exported_model_gives_the_same_labels(model, folder, tmp_path):
+    pytest.importorskip("onnxscript", reason="ONNX export is not installed; pip install 'masker[onnx]'")
+    from masker.export import CheckData, export_onnx
+
+    report = export_onnx(folder, output=tmp_path / "exported", check=CheckData(TEST))
+    assert report.agreement["backends"]["onnx"]["label_agreement"] == 1.0
+    exported = Model.open(tmp_path / "exported", backend="onnx")
+    assert [one.labels for one in exported.predict(TEST.texts)] == [one.labels for one in model.predict(TEST.texts)]
+
+
+def test_service(model):
+    pytest.importorskip("fastapi", reason="FastAPI is not installed; pip install 'masker[serve]'")
+    from fastapi.testclient import TestClient
+
+    from masker.service import create_app
+    from masker.service.schemas import ClassifyResponse
+
+    with TestClient(create_app(model)) as client:
+        told = client.post("/v1/classify", json={"texts": TEST.texts[:5], "top_k": 2}).json()
+        described = client.get("/v1/model").json()
+    assert [one["labels"] for one in told["predictions"]] == [list(one.labels) for one in model.predict(TEST.texts[:5])]
+    assert len(told["predictions"][0]["top_k"]) == 2
+    ClassifyResponse.model_validate(told)
+    assert described["multi_label"] and described["detector"]["labels"]["promised"] == 0.1
+
+
+def test_report_shows_what_needs_no_classes(model):
+    from masker.commands.report import ReportDocuments, report_on
+
+    made = report_on(model, ReportDocuments(train=TRAIN))
+    assert made.evaluation is None and made.scores is not None
+    with pytest.raises(ConfigError, match="measure several labels with 'masker evaluate'"):
+        report_on(model, ReportDocuments(test=TEST))
+
+
+def test_what_needs_one_class_for_each_text_says_so(model):
+    from masker.extension import extend_model
+
+    with pytest.raises(ConfigError, match="train the model anew on all texts"):
+        extend_model(model, ["a"], ["new"])
+
+
+def test_examples_and_monitor(model):
+    from masker.evidence.training_examples import choose_examples
+    from masker.service.answering import drift_monitor
+
+    assert set(choose_examples(model, TRAIN, 9).labels) <= {"; ".join(labels) for labels in TRAIN.labels}
+    monitor = drift_monitor(model)
+    monitor.observe([0.1], [model.predict(TEST.texts[:1])[0].label])
+
+
 def test_command_line(tiny_settings, tmp_path):
     data = tmp_path / "data.jsonl"
     rows = ({"text": text, "labels": labels} for text, labels in zip(TRAIN.texts, TRAIN.labels, strict=True))
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     backbone = tiny_settings().model.backbone
     train = ["train", str(data), "--method", "linear", "--backbone", backbone, "--output", str(tmp_path / "model")]
-    done = run(*train, "--missed-rate", "0.2", "--no-report")
+    done = run(*train, "--missed-rate", "0.2")
     assert done.returncode == 0, done.stderr
     assert "misses at most 20 % of a text's labels on average" in done.stdout
+    assert (tmp_path / "model" / "README.md").is_file()
+    plan = run(*train, "--plan").stdout
+    assert "labels:     one threshold; misses at most 10 %" in plan and "3 labels of" in plan
     told = run("predict", str(tmp_path / "model"), str(data), "--limit", "20", "--format", "csv").stdout.splitlines()
     assert told[0] == "labels,confidence,none,p_value,ood_score,is_ood"
     assert any(";" in line.split(",")[0] for line in told[1:])

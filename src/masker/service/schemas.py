@@ -104,14 +104,14 @@ class Answer(BaseModel):
     """The answer for one text: the fields of :class:`masker.Prediction`, and what the request asked for besides."""
 
     label: Label | None = Field(None, description="Absent if the model gives several.")
-    labels: list[Label] = Field([], description="The labels that hold, of a model that gives several; maybe none.")
-    none: bool = Field(False, description="Whether no label holds, of a model that gives several.")
     confidence: float | list[float] | None = Field(
         description="Probability of the label, or of each of the labels; null for a regression."
     )
     p_value: float | None = Field(description="About the share of the model's own texts that look as strange.")
     ood_score: float | None = Field(description="Higher = more out-of-distribution.")
     is_ood: bool | None = Field(description="Whether the text belongs to none of the classes.")
+    labels: list[Label] = Field([], description="The labels that hold, of a model that gives several; maybe none.")
+    none: bool = Field(False, description="Whether no label holds, of a model that gives several.")
     top_k: list[ClassProbability] = Field([], description="The most probable classes, if asked for.")
     evidence: dict[str, Any] = Field({}, description="The words that carry the answer, if asked for.")
 
