@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from masker import ConfigError, DataError, Documents, MaskerClassifier, MaskerError, Model
+from masker import Client, ConfigError, DataError, Documents, MaskerClassifier, MaskerError, Model
 from masker.detection.prediction import LabelSetPrediction
 from masker.labels import label_matrix
 from tests.cli.command_line import one_line, run
@@ -170,6 +170,18 @@ def test_an_exported_model_gives_the_same_labels(model, folder, tmp_path):
     assert report.agreement["backends"]["onnx"]["label_agreement"] == 1.0
     exported = Model.open(tmp_path / "exported", backend="onnx")
     assert [one.labels for one in exported.predict(TEST.texts)] == [one.labels for one in model.predict(TEST.texts)]
+
+
+def test_client(monkeypatch):
+    client = Client("http://127.0.0.1:1")
+    rest = {"p_value": 0.5, "ood_score": 0.1, "is_ood": False}
+    told = [
+        {"labels": ["a", "b"], "confidence": [0.9, 0.6], "none": False, **rest},
+        {"labels": [], "confidence": [], "none": True, **rest},
+    ]
+    monkeypatch.setattr(client, "classify", lambda texts: told)
+    assert [answer.as_dict() for answer in client.predict(["x", "y"])] == told
+    assert [answer.label for answer in client.predict(["x", "y"])] == ["a", None]
 
 
 def test_service(model):
