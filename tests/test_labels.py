@@ -8,10 +8,12 @@ from masker.errors import DataError
 from masker.labels import (
     LABEL_TYPES,
     as_class_name,
+    as_label_list,
     as_number,
     class_indices,
     class_name,
     is_missing,
+    label_matrix,
     label_type_of,
     plain_label,
 )
@@ -90,3 +92,23 @@ def test_indices_of_classes():
 def test_a_label_outside_the_classes():
     with pytest.raises(DataError, match=r"label 'eggs' is not one of the model's classes \(a, b\)"):
         class_indices(["a", "eggs"], ["a", "b"])
+
+
+def test_lists_of_labels():
+    assert as_label_list(["b", 1, np.int64(2), "b"]) == ["1", "2", "b"]
+    assert as_label_list([]) == []
+    assert as_label_list("a;b") is None
+    assert as_label_list(["a", ""]) is None
+
+
+def test_label_matrix():
+    assert label_matrix([["a"], [], ["c", "a"]], ["a", "b", "c"]).tolist() == [[1, 0, 0], [0, 0, 0], [1, 0, 1]]
+    with pytest.raises(DataError, match="label 'd' is not one of the model's classes"):
+        label_matrix([["d"]], ["a"])
+    with pytest.raises(DataError, match="each text needs a list of labels, empty if it has none; got 'a'"):
+        label_matrix(["a"], ["a"])
+
+
+def test_type_of_the_labels_in_lists():
+    assert label_type_of([[1, 2], [], [3]]) == "int"
+    assert label_type_of([["a"], [3]]) == "str"

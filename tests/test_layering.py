@@ -34,6 +34,7 @@ ORDER = [
     "inference",
     "training",
     "detection",
+    "model_files",
     "model",
     "classifier",
     "evidence",

@@ -20,7 +20,7 @@ from masker.documents.texts import Text, split_pairs
 from masker.errors import DataError, MaskerError
 from masker.inference.batching import Advance
 from masker.keywords import KeywordSet
-from masker.labels import label_type_of, plain_label
+from masker.labels import label_matrix, label_type_of, plain_label
 from masker.model import STREAM_CHUNK, Model
 
 #: Settings that have a parameter of their own.
@@ -45,7 +45,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Args:
         method: ``masker``, ``vanilla``, ``residual``, ``openmax``, ``doc``, ``ocsvm``, ``linear``, or a plug-in's; see
             docs/systems.md.
-        head: ``one-vs-rest``, ``multi-class`` or ``regression``; ``None`` takes the method's default.
+        head: ``one-vs-rest``, ``multi-class``, ``multi-label`` or ``regression``; ``None``: by labels and method.
         keywords: ``attention``, ``frequency``, ``random``, a plug-in's scheme, or a file of words.
         backbone: ``minilm``, ``granite-30m``, ``mpnet`` (docs/backbones.md), a hub id, or a folder.
         epochs: Epochs of the final model; ``None`` takes the default of method and preset.
@@ -123,16 +123,17 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Training and prediction ----------------------------------------------------------------------------------------
 
     def fit(self, texts: Sequence[Text], labels: Sequence[Any]) -> MaskerClassifier:
-        """Train on texts, or (text, text_pair) tuples, and their labels: names, numbers, or scores for a regression."""
+        """Train on texts, or (text, text_pair) tuples, and their labels: names, numbers, or scores for a regression.
+
+        Lists of labels train a multi-label model; an empty list is a text without any.
+        """
         _check_lengths(texts, labels)
         settings = self._build_settings()
         first, pairs = split_pairs(texts)
         values = [plain_label(label) for label in labels]
         seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
         rows = map(Row, first, seconds, values, range(1, len(first) + 1))
-        documents = collect_documents(
-            rows, settings.data, name="fit", require_labels=True, numeric_labels=settings.model.head == "regression"
-        )
+        documents = collect_documents(rows, settings.data, name="fit", require_labels=True, head=settings.model.head)
         with distributed.temporary_folder() as work:
             self._model = Model.fit(documents, settings, work, label_type=label_type_of(values), device=self.device)
         return self
@@ -149,13 +150,28 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, texts: Sequence[Text], *, reject: bool = False) -> npt.NDArray[Any]:
         """The most probable class of each text, or the predicted number of a regression.
 
-        With ``reject``, ``None`` for out-of-distribution texts.
+        Of several labels, (N, C) 1 where a label is given and 0 elsewhere, in the order of :attr:`classes_`, as
+        scikit-learn's multi-label classifiers answer. With ``reject``, ``None`` for out-of-distribution texts.
+
+        Raises:
+            MaskerError: When labels of several shall be rejected: an array of 0 and 1 has no room for it.
         """
+        if self.model_.is_multi_label:
+            if reject:
+                raise MaskerError("predict: reject has no form for several labels; use predict_texts, which has is_ood")
+            given = self.model_.judge(texts).given
+            assert given is not None
+            return given.astype(np.int64)
         if reject:
             answers = [answer.as_dict(reject=True)["label"] for answer in self.predict_texts(texts)]
             return np.array(answers, dtype=object)
         logits = self.doc_logits(texts)
         return logits[:, 0] if self.model_.is_regression else self.classes_[logits.argmax(axis=1)]
+
+    def score(self, texts: Sequence[Text], labels: Sequence[Any], sample_weight: Any = None) -> float:
+        """Accuracy; of several labels, the share of texts with all of them right."""
+        true: Any = label_matrix(labels, self.model_.classes) if self.model_.is_multi_label else labels
+        return float(super().score(texts, true, sample_weight))
 
     def predict_proba(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
         """(N, C) calibrated probabilities; those of a 1-vs-rest head need not sum to 1."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from masker.detection.prediction import Prediction
+from masker.detection.prediction import LabelSetPrediction, Prediction
 from masker.errors import ConfigError, DataError, MaskerError
 from masker.extras import require
 
@@ -78,12 +78,14 @@ class Client:
     def predict(self, texts: Sequence[Text]) -> list[Prediction]:
         """The answer for each text or pair of texts, as :meth:`masker.Model.predict` gives it.
 
+        Of several labels, ``label`` is the most probable one that holds, and ``None`` if none does.
+
         Raises:
             ConfigError: When the token is missing or wrong.
             DataError: When the service refuses the texts.
             MaskerError: When it gives no answer.
         """
-        return [Prediction(**{name: answer[name] for name in _FIELDS}) for answer in self.classify(texts)]
+        return [_prediction(answer) for answer in self.classify(texts)]
 
     def classify(self, texts: Sequence[Text], *, top_k: int = 0, evidence: bool = False) -> list[dict[str, Any]]:
         """The answers as they come, with the most probable classes and the evidence if asked for."""
@@ -140,6 +142,15 @@ class Client:
             if pause is not None:
                 time.sleep(pause)
         raise MaskerError(f"{self.url} gives no answer after {self._retries + 1} attempts ({reason}); is it running?")
+
+
+def _prediction(answer: dict[str, Any]) -> Prediction:
+    if "labels" not in answer:
+        return Prediction(**{name: answer[name] for name in _FIELDS})
+    labels, confidence = tuple(answer["labels"]), tuple(answer["confidence"])
+    kept = {name: answer[name] for name in _FIELDS if name in answer}
+    best = {"label": labels[0], "confidence": confidence[0]} if labels else {"label": None, "confidence": None}
+    return LabelSetPrediction(**{**kept, **best}, labels=labels, label_confidence=confidence)
 
 
 def _parts(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:

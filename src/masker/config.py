@@ -17,7 +17,9 @@ from masker.errors import ConfigError, ModelError, did_you_mean
 from masker.presets import PRESETS, preset_layer
 from masker.registry import METHODS, SCORES, Registry
 
-Head = Literal["one-vs-rest", "multi-class", "regression"]
+Head = Literal["one-vs-rest", "multi-class", "multi-label", "regression"]
+#: Heads with a sigmoid for each class.
+SIGMOID_HEADS: tuple[Head, ...] = ("one-vs-rest", "multi-label")
 
 #: Default epochs of a new head. The paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many; with
 #: averaged weights MASKER needs no more than vanilla. Where a head starts from a probe, the number of documents decides
@@ -200,8 +202,11 @@ class DetectionSettings(_Section):
     #: Calibrate on documents set aside (``split``), or on all of them, each scored by a model that was trained without
     #: it (``cross-fit``); ``auto`` cross-fits small data (:mod:`masker.training.cross_fitting`).
     calibration: Literal["auto", "split", "cross-fit"] = "auto"
-    #: One threshold for each predicted class with enough held-out documents, instead of one for all.
+    #: One threshold for each predicted class with enough held-out documents, instead of one for all; of several labels,
+    #: for each that enough held-out documents have.
     class_conditional: bool = False
+    #: Share of its labels that a multi-label model may miss, on average (:mod:`masker.detection.risk_control`).
+    missed_rate: float = Field(default=0.1, ge=0.0, le=1.0)
 
 
 class BaselineSettings(_Section):

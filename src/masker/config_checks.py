@@ -45,6 +45,11 @@ def check_sections(settings: Any) -> None:
             "loss.mer_target=no-class needs model.head=one-vs-rest: a softmax always names a class; "
             "use mer_target=uniform"
         )
+    if settings.model.head == "multi-label" and settings.loss.class_weights == "balanced":
+        raise ValueError(
+            "loss.class_weights=balanced weights documents by their class, and those of model.head=multi-label have "
+            "several; leave it at none"
+        )
     if settings.detection.rule == "published" and not method.own_rule:
         able = ", ".join(name for name, row in METHODS.items() if row.own_rule)
         raise ValueError(

@@ -38,6 +38,14 @@ def as_class_name(label: object) -> str | None:
     return label.strip() if isinstance(label, str) and not is_missing(label) else None
 
 
+def as_label_list(labels: object) -> list[str] | None:
+    """The class names in a raw list of labels, sorted, maybe none; ``None`` if it is not a list of labels."""
+    if not isinstance(labels, (list, tuple)):
+        return None
+    names = [as_class_name(plain_label(label)) for label in labels]
+    return None if None in names else sorted({name for name in names if name is not None})
+
+
 def as_number(label: object) -> float | None:
     """The finite number a raw label stands for (regression), or ``None``."""
     # To Python, bool is an int and "1_0" a float; nobody means either as a number.
@@ -64,8 +72,9 @@ def plain_label(label: object) -> object:
 
 
 def label_type_of(labels: Sequence[object]) -> str:
-    """The common type of all labels, a key of :data:`LABEL_TYPES`; ``str`` if they differ."""
-    kinds = {type(label).__name__ for label in labels}
+    """The common type of all labels, a key of :data:`LABEL_TYPES`; ``str`` if they differ. Lists may hold them."""
+    single = (one for label in labels for one in (label if isinstance(label, (list, tuple)) else [label]))
+    kinds = {type(plain_label(label)).__name__ for label in single}
     return kinds.pop() if len(kinds) == 1 and kinds < set(LABEL_TYPES) else "str"
 
 
@@ -79,3 +88,17 @@ def class_indices(labels: Iterable[object], classes: Sequence[str]) -> npt.NDArr
     if unknown is not None:
         raise DataError(f"label '{unknown}' is not one of the model's classes ({', '.join(classes)})")
     return np.array([index[name] for name in names], dtype=np.int64)
+
+
+def label_matrix(labels: Iterable[object], classes: Sequence[str]) -> npt.NDArray[np.int8]:
+    """(N, C) 1 where a document has a label, from lists of labels."""
+    import numpy as np
+
+    rows = list(labels)
+    matrix = np.zeros((len(rows), len(classes)), dtype=np.int8)
+    for row, raw in enumerate(rows):
+        names = as_label_list(raw)
+        if names is None:
+            raise DataError(f"each text needs a list of labels, empty if it has none; got {raw!r}")
+        matrix[row, class_indices(names, classes)] = 1
+    return matrix

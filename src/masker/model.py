@@ -16,17 +16,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from masker.config import Settings, stored_settings
+from masker.config import Head, Settings
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, Judgement, RuleChanges
-from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
+from masker.detection.evaluation import (
+    Resampling,
+    evaluate_classification,
+    evaluate_label_sets,
+    evaluate_regression,
+)
 from masker.detection.fitting import DetectorFitter
 from masker.detection.prediction import Prediction, predictions_of
 from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
 from masker.detection.trade_off import operating_point
-from masker.documents import Documents, check_classes
+from masker.documents import Documents, check_classes, check_form, settings_for
 from masker.documents.encoding import Encoded, encode
 from masker.documents.label_doubts import warn_of_doubts
 from masker.documents.texts import Text, split_pairs, texts_of
@@ -34,13 +38,12 @@ from masker.errors import ConfigError, DataError, MaskerError, ModelError
 from masker.extras import require
 from masker.inference.backend import LINEAR_TENSORS, TOKEN_HEAD, Backend
 from masker.inference.batching import Advance
-from masker.inference.opening import open_network
 from masker.inference.outputs import Outputs
 from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
-from masker.labels import LABEL_TYPES, class_indices
-from masker.modeling.manifest import check_manifest, check_outputs
-from masker.modeling.model_folder import ModelFolder, load_manifest, save_folder, update_folder
+from masker.labels import LABEL_TYPES, class_indices, label_matrix
+from masker.model_files import folder_content, read_model_fields
+from masker.modeling.model_folder import load_manifest, save_folder, update_folder
 from masker.provenance import provenance
 from masker.registry import METHODS
 
@@ -118,6 +121,7 @@ class Model:
         from masker.training.work_folder import work_folder
 
         classes: list[str] = []
+        settings = settings_for(documents, settings)
         if settings.model.head != "regression":
             check_classes(documents)
             classes = sorted(documents.class_names, key=LABEL_TYPES[label_type])
@@ -143,6 +147,7 @@ class Model:
         score: str | None = None,
         false_alarm_rate: float | None = None,
         confidence: float | None = None,
+        missed_rate: float | None = None,
     ) -> Model:
         """Open a folder that :meth:`save`, ``masker train`` or ``masker export`` wrote.
 
@@ -154,35 +159,16 @@ class Model:
             score: Another out-of-distribution score, calibrated on the same held-out documents.
             false_alarm_rate: Another rate to promise.
             confidence: Another probability to promise it with.
+            missed_rate: Another promise about the labels of a multi-label model.
 
         Raises:
             ConfigError: When there is no such backend or device, or the model does not have that score.
             MissingPackageError: When the backend needs a package that is not installed.
             ModelError: When the folder is missing, not ours, damaged, not exported for ``backend``, or has a pickle.
         """
-        stored = load_manifest(folder)
-        manifest = stored.manifest
-        try:
-            settings = stored_settings(manifest["settings"])
-            check_manifest(manifest)
-            keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
-            named = manifest["classes"], manifest["label_type"], manifest["pairs"], keywords, manifest["validation"]
-            origin = manifest["provenance"], manifest.get("losses", {})  # earlier versions kept no losses
-        except (KeyError, TypeError, ValueError, ConfigError) as error:
-            raise ModelError(
-                f"masker.json in '{folder}' is damaged ({error!r}); restore or retrain the model"
-            ) from None
-        path = Path(folder).expanduser()
-        try:
-            detector = None
-            if settings.model.head != "regression":
-                detector = Detector.from_stored(manifest, stored.tensors, settings)
-            fine_tuned = METHODS.get(settings.training.method).fine_tuned
-            network = open_network(path, stored.tensors, backend, device, fine_tuned=fine_tuned)
-            check_outputs(manifest, network.backend.n_outputs)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
-        model = cls(network.tokenizer, manifest["max_length"], network.backend, detector, settings, *named, *origin)
+        model = cls(**read_model_fields(folder, backend, device))
+        if missed_rate is not None:
+            model = model.at_missed_rate(missed_rate)
         if (score, false_alarm_rate, confidence) == (None, None, None):
             return model
         return model.adjusted(score=score, false_alarm_rate=false_alarm_rate, confidence=confidence)
@@ -190,9 +176,19 @@ class Model:
     # Use ------------------------------------------------------------------------------------------------------------
 
     @property
+    def head(self) -> Head:
+        """What the outputs stand for: classes, labels or a number."""
+        return self.settings.model.head
+
+    @property
     def is_regression(self) -> bool:
         """Whether it predicts numbers instead of classes."""
-        return self.settings.model.head == "regression"
+        return self.head == "regression"
+
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether a text may have any number of labels."""
+        return self.head == "multi-label"
 
     def require_detector(self, purpose: str = "this") -> Detector:
         """The detector; for a regression, a MaskerError that names what needs classes."""
@@ -211,9 +207,10 @@ class Model:
         return encode(self.tokenizer, first, pairs, self.max_length, window_overlap=self.settings.model.overlap)
 
     def encode_labelled(self, texts: Sequence[Text], labels: Sequence[Any]) -> Encoded:
-        """Token ids of texts, with class indices."""
+        """Token ids of texts, with class indices, or flags of their labels."""
         encoded = self.encode(texts)
-        return replace(encoded, labels=class_indices(labels, self.classes)[encoded.document])
+        known = (label_matrix if self.is_multi_label else class_indices)(labels, self.classes)
+        return replace(encoded, labels=known[encoded.document])
 
     def outputs(self, texts: Sequence[Text], advance: Advance | None = None, kinds: Sequence[str] = ()) -> Outputs:
         """Logits of texts, and features of these kinds: all that a score reads."""
@@ -233,7 +230,7 @@ class Model:
         return [LABEL_TYPES[self.label_type](name) for name in self.classes]
 
     def predict(self, texts: Sequence[Text], advance: Advance | None = None) -> list[Prediction]:
-        """Label, confidence, p-value, score and decision for each text, in one pass."""
+        """Label (or labels), confidence, p-value, score and decision for each text, in one pass."""
         if self.is_regression:
             logits = self.outputs(texts, advance).logits
             return [Prediction(float(value), None, None, None, None) for value in logits[:, 0]]
@@ -258,13 +255,14 @@ class Model:
             if ood:
                 raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
             logits = self.outputs(texts_of(test), advance).logits
-            figures = evaluate_regression(logits, [float(label) for label in test.labels], resampling)
+            figures = evaluate_regression(logits, [float(str(label)) for label in test.labels], resampling)
         else:
+            check_form(test, several=self.is_multi_label)
             foreign = {name: self.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()}
-            judged, labels = self.judge(texts_of(test), advance), [str(label) for label in test.labels]
-            figures = evaluate_classification(
-                self.require_detector(), self.classes, judged, labels, foreign, resampling
-            )
+            measure = evaluate_label_sets if self.is_multi_label else evaluate_classification
+            labels: Any = test.labels if self.is_multi_label else [str(label) for label in test.labels]
+            judged = self.judge(texts_of(test), advance)
+            figures = measure(self.require_detector(), self.classes, judged, labels, foreign, resampling)
         origin = provenance(seed=resampling.seed, data_sha256=test.fingerprint(), trained=self.provenance)
         return {"test": test.name, "documents": len(test), **figures, "provenance": origin}
 
@@ -282,6 +280,12 @@ class Model:
         detector = self.require_detector("another score or false-alarm rate")
         changed, detection = detector.adjusted(self.settings, **changes)
         return self.with_detector(changed, self.settings.model_copy(update={"detection": detection}))
+
+    def at_missed_rate(self, missed_rate: float) -> Model:
+        """The same multi-label model with thresholds for another missed rate, from the same held-out documents."""
+        detector = self.require_detector("missed_rate").with_missed_rate(missed_rate)
+        detection = self.settings.detection.model_copy(update={"missed_rate": missed_rate})
+        return self.with_detector(detector, self.settings.model_copy(update={"detection": detection}))
 
     def calibrate(
         self,
@@ -374,30 +378,13 @@ class Model:
             raise ModelError(
                 "this backend does not hold the full weights; open the model with backend='torch' to save it"
             )
-        return save_folder(folder, weights.native, self.tokenizer, self._content(weights.tensors), overwrite=overwrite)
+        return save_folder(
+            folder, weights.native, self.tokenizer, folder_content(self, weights.tensors), overwrite=overwrite
+        )
 
     def save_detector(self, folder: str | Path) -> Path:
         """Write the detector into the model folder this model was opened from; the network's files stay."""
         stored = load_manifest(folder).tensors
         # A linear classifier is stored in the same file as the detector, and so is the token head.
         kept = {name: tensor for name, tensor in stored.items() if name.startswith((*LINEAR_TENSORS, TOKEN_HEAD))}
-        return update_folder(folder, self._content(kept))
-
-    def _content(self, network: dict[str, npt.NDArray[Any]]) -> ModelFolder:
-        detector = self.detector
-        statistics = {} if detector is None else detector.to_arrays()
-        manifest = {
-            "label_type": self.label_type,
-            "classes": self.classes,
-            "pairs": self.pairs,
-            "max_length": self.max_length,
-            "score": None if detector is None else detector.score.name,
-            "threshold": None if detector is None else detector.calibration.finite_threshold,
-            "detection": None if detector is None else detector.to_manifest(),
-            "validation": self.validation,
-            "keywords": None if self.keywords is None else self.keywords.to_json(),
-            "settings": self.settings.model_dump(),
-            "provenance": self.provenance,
-            "losses": self.losses,
-        }
-        return ModelFolder(manifest, {**statistics, **network})
+        return update_folder(folder, folder_content(self, kept))

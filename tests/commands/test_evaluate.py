@@ -23,30 +23,30 @@ def files(tmp_path):
 
 def test_sets_have_short_names_that_differ(files):
     ood = [str(files / "reviews.jsonl"), str(files / "other" / "reviews.jsonl"), str(files / "table.csv")]
-    test, named = read_evaluation(EvaluationSources(str(files / "test.csv"), ood), DataSettings(), numeric_labels=False)
+    test, named = read_evaluation(EvaluationSources(str(files / "test.csv"), ood), DataSettings(), head="multi-class")
     assert test.labels == ["1", "2", "1"]
     assert {name: len(documents) for name, documents in named.items()} == {"reviews": 2, ood[1]: 2, "table": 2}
 
 
 def test_each_side_has_a_filter_of_its_own(files):
     sources = EvaluationSources(str(files / "test.csv"), [str(files / "table.csv")], {"genre": ["letters"]})
-    test, named = read_evaluation(sources, DataSettings(where={"genre": ["fax"]}), numeric_labels=False)
+    test, named = read_evaluation(sources, DataSettings(where={"genre": ["fax"]}), head="multi-class")
     assert (test.texts, named["table"].texts) == (["b", "c"], ["a"])
 
 
 def test_a_regression_reads_numbers(files):
-    test, named = read_evaluation(EvaluationSources(str(files / "test.csv")), DataSettings(), numeric_labels=True)
+    test, named = read_evaluation(EvaluationSources(str(files / "test.csv")), DataSettings(), head="regression")
     assert (test.labels, named) == ([1.0, 2.0, 1.0], {})
 
 
 def test_the_test_set_needs_labels(files):
     with pytest.raises(DataError, match="label"):
-        read_evaluation(EvaluationSources(str(files / "table.csv")), DataSettings(), numeric_labels=False)
+        read_evaluation(EvaluationSources(str(files / "table.csv")), DataSettings(), head="multi-class")
 
 
 def test_what_is_read_is_what_is_measured(files):
     class FakeModel:
-        is_regression = False
+        head = "multi-class"
 
         def evaluate(self, test, ood, *, resamples, advance):
             advance(len(test))

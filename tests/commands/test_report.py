@@ -201,10 +201,10 @@ def test_sources_are_read_and_named(tmp_path):
     (tmp_path / "deep").mkdir()
     twin = str(write_jsonl(tmp_path / "deep" / "other.jsonl", texts))
     sources = ReportSources(paths["test"], (paths["other"], twin), paths["train"], (paths["other"],))
-    found = read_report_documents(sources, DataSettings(limit=5), numeric_labels=False)
+    found = read_report_documents(sources, DataSettings(limit=5), head="multi-class")
     assert (len(found.test), len(found.train)) == (5, 12), "a limit is for the test set"
     assert list(found.ood) == ["other", twin] and list(found.target) == ["other"]
-    assert read_report_documents(ReportSources(), DataSettings(), numeric_labels=False) == ReportDocuments()
+    assert read_report_documents(ReportSources(), DataSettings(), head="multi-class") == ReportDocuments()
 
 
 def test_an_exported_graph_has_no_attention(model, monkeypatch):

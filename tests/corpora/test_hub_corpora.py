@@ -233,7 +233,9 @@ def read(fetched, monkeypatch):
     monkeypatch.delenv("MASKER_DATA", raising=False)
 
     def call(source, *, scores=False, **settings):
-        return read_documents(source, DataSettings(**settings), require_labels=True, numeric_labels=scores)
+        return read_documents(
+            source, DataSettings(**settings), require_labels=True, head="regression" if scores else "multi-class"
+        )
 
     return call
 

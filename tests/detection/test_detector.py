@@ -43,7 +43,8 @@ class TestJudge:
 
     def test_no_documents(self):
         judged = detector().judge(Outputs(np.empty((0, 2), dtype=np.float32)))
-        assert [len(part) for part in judged] == [0] * 6
+        assert [len(part) for part in judged[:6]] == [0] * 6
+        assert judged.given is None
 
     def test_nan_is_an_error(self):
         class Fixed(Score):

@@ -7,7 +7,14 @@ import pytest
 
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, HeldOut
-from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
+from masker.detection.evaluation import (
+    Resampling,
+    evaluate_classification,
+    evaluate_label_sets,
+    evaluate_regression,
+)
+from masker.detection.label_rule import LabelRule
+from masker.detection.risk_control import TrueLabels
 from masker.detection.scores.max_probability import MaxProbabilityScore
 from masker.errors import DataError
 from masker.inference.outputs import Outputs
@@ -185,3 +192,34 @@ def test_regression_by_hand():
     assert json.loads(json.dumps(content)).keys() == {"regression"}
     values = {name: figure["value"] for name, figure in figures.items()}
     assert values == pytest.approx({"pearson": 4 / (52 / 3) ** 0.5, "spearman": 1.0, "mse": 4 / 3})
+
+
+def test_several_labels_by_hand():
+    """Thresholds at logits 0 and -2, labels {ham}, {ham, spam}, none and {spam}; given {ham}, {spam}, both and both.
+
+    True positives 1 + 2, true 2 + 2, given 3 + 3: micro F1 6 / 10. Missed shares 0, 1/2 and 0, their mean 1/6. At even
+    odds, strictly above one half, the last document is given nothing.
+    """
+    scores, predicted = np.arange(1, 40) / 100, np.zeros(39, dtype=int)
+    rule = Calibration.fit(scores, predicted, 2, 0.05, class_conditional=False)
+    nothing = TrueLabels(np.empty(0), np.empty(0, dtype=int), np.empty(0, dtype=int))
+    labels = LabelRule(nothing, 0.1, np.array([0.0, -2.0]), np.array([True, False]))
+    detector = Detector(
+        MaxProbabilityScore("multi-label"), rule, 2.0, HeldOut({"max-prob": scores}, predicted, True), "multi-label",
+        label_rule=labels,
+    )  # fmt: skip
+    judged = detector.judge(Outputs(LOGITS))
+    true = [["ham"], ["ham", "spam"], [], ["spam"]]
+    found = evaluate_label_sets(
+        detector, CLASSES, judged, true, {"other": detector.judge(Outputs(OUT))}, Resampling(5, 0)
+    )
+    assert found["label_sets"]["micro_f1"]["value"] == pytest.approx(0.6)
+    assert found["label_sets"]["missed_share"]["value"] == pytest.approx(1 / 6)
+    assert found["at_even_odds"]["missed_share"]["value"] == pytest.approx((1 / 2 + 1) / 3)
+    assert found["missed"] == {"asked": 0.1, "promised": None, "held_out": 0}
+    assert found["none"] == {"true": 0.25, "given": 0.0}
+    ham, spam = found["by_label"]
+    assert (ham["own_threshold"], spam["own_threshold"]) == (True, False)
+    assert ham["threshold"] == 0.5 and spam["threshold"] == pytest.approx(1 / (1 + np.e))  # sigmoid(-2 / temperature 2)
+    assert set(found["ood"]["other"]) == {"documents", "rejected", *DETECTION}
+    json.dumps(found)

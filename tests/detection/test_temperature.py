@@ -81,3 +81,17 @@ def test_overconfident_logits_become_calibrated_on_fresh_documents(head):
 
 def test_few_documents_leave_the_confidence_unchanged():
     assert fit_temperature(np.tile([5.0, 0.0], (19, 1)), np.zeros(19, dtype=np.int64), "multi-class") == 1.0
+
+
+def test_targets_of_several_labels_by_hand():
+    """n = 2: epsilon 1/4, taken from three true labels and given to the three others in equal parts: 1/4 each."""
+    np.testing.assert_allclose(
+        smooth_targets(np.array([[1, 1, 0], [0, 1, 0]]), 3), [[3 / 4, 3 / 4, 1 / 4], [1 / 4, 3 / 4, 1 / 4]]
+    )
+
+
+def test_temperature_of_several_labels():
+    """98 documents, labels {0, 1} and not 2 or 3, logits 2 log 99 apart from 0: sigmoids 0.99 and 0.01 at T = 2."""
+    flags = np.tile([1, 1, 0, 0], (98, 1))
+    logits = np.where(flags, 2 * math.log(99), -2 * math.log(99))
+    assert fit_temperature(logits, flags, "multi-label") == pytest.approx(2.0, rel=1e-4)

@@ -27,7 +27,9 @@ def put(tmp_path):
 
 
 def read(path, *, labels=True, numeric=False, **settings):
-    return read_documents(path, DataSettings(**settings), require_labels=labels, numeric_labels=numeric)
+    return read_documents(
+        path, DataSettings(**settings), require_labels=labels, head="regression" if numeric else "multi-class"
+    )
 
 
 def refuse(path, message, **kwargs):

@@ -1,7 +1,8 @@
 import pytest
 
-from masker.documents import Documents, check_classes
-from masker.errors import DataError
+from masker.config import Settings, build_settings
+from masker.documents import Documents, check_classes, settings_for
+from masker.errors import ConfigError, DataError
 
 
 def documents(labels, texts=None):
@@ -47,3 +48,24 @@ def test_check_classes_suggests_regression_for_scores():
     check_classes(documents(scores * 2))  # not more than half the rows
     check_classes(documents(scores[:20]))  # not more than 20
     check_classes(documents([f"class {score}" for score in scores]))
+
+
+def test_lists_of_labels():
+    several = documents([["b", "a"], [], ["c"]])
+    assert several.is_multi_label
+    assert several.class_names == ["a", "b", "c"]
+    assert several.take([1, 2]).labels == [[], ["c"]]
+    assert several.fingerprint() != documents([["b"], ["a"], ["c"]]).fingerprint()
+    check_classes(several)
+    with pytest.raises(DataError, match="here: no document has another label than 'a'; give at least two labels"):
+        check_classes(documents([["a"], []]))
+
+
+def test_lists_of_labels_take_a_head_of_their_own():
+    assert settings_for(documents([["a"], []]), Settings()).model.head == "multi-label"
+    plain = Settings()
+    assert settings_for(documents(["a", "b"]), plain) is plain
+    with pytest.raises(DataError, match=r"here: has single labels, and model\.head=multi-label takes lists"):
+        settings_for(documents(["a", "b"]), build_settings({"model": {"head": "multi-label"}}))
+    with pytest.raises(ConfigError, match=r"model\.head must be one-vs-rest for training\.method=doc"):
+        settings_for(documents([["a"], []]), build_settings({"training": {"method": "doc"}}))

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from masker.config import DataSettings
-from masker.documents import Row, collect_documents, stream_rows
+from masker.documents import Row, collect_documents, read_documents, stream_rows
 from masker.documents.columns import Columns
 from masker.documents.rows import records_to_rows
 from masker.errors import DataError, NoRowsError
@@ -13,7 +13,11 @@ from tests.documents.conftest import read, refuse
 def collect(labels, *, numeric=False, required=True, **settings):
     rows = [Row(f"text {i}", None, label, i + 2) for i, label in enumerate(labels)]
     return collect_documents(
-        rows, DataSettings(**settings), name="here", require_labels=required, numeric_labels=numeric
+        rows,
+        DataSettings(**settings),
+        name="here",
+        require_labels=required,
+        head="regression" if numeric else "multi-class",
     )
 
 
@@ -47,11 +51,56 @@ def test_a_label_that_is_no_number_is_named(value):
     assert collect([1.0, value], numeric=True, skip_invalid=True).skipped == 1
 
 
-def test_a_list_is_not_a_class():
+def test_lists_of_labels():
+    """An empty list is a document with none of the labels; names are sorted, and count once."""
+    assert collect([["y", "x"], [], ["x", "x", 3]]).labels == [["x", "y"], [], ["3", "x"]]
+
+
+def test_lists_of_one_are_classes_unless_several_are_asked_for():
+    assert collect([["x"], ["y"]]).labels == ["x", "y"]
+    rows = [Row("a", None, ["x"], 1), Row("b", None, ["y"], 2)]
+    several = collect_documents(rows, DataSettings(), name="here", require_labels=True, head="multi-label")
+    assert several.labels == [["x"], ["y"]]
+
+
+def test_a_list_among_single_labels_is_refused():
     with pytest.raises(
-        DataError, match=r"line 3 must be a string or number; got \['x', 'y'\]; fix it, choose another --label-column"
+        DataError, match="here: line 3 has a list of labels, and line 2 a single one; write lists in all"
     ):
         collect(["x", ["x", "y"]])
+
+
+def test_a_list_that_holds_no_label_is_named():
+    with pytest.raises(DataError, match=r"line 3 must be a list of strings or numbers; got \['x', None\]; fix it"):
+        collect([["x", "y"], ["x", None]])
+
+
+def test_cells_with_several_labels(put):
+    table = put("data.csv", "text,labels\na,x;y\nb,\nc, z ;x\n")
+    assert read(table).labels == [["x", "y"], [], ["x", "z"]]
+    other = put("other.csv", "text,topics\na,x;y\nb,x\n")
+    assert read(other, label_column="topics").labels == ["x;y", "x"]
+    found = read_documents(other, DataSettings(label_column="topics"), require_labels=True, head="multi-label")
+    assert found.labels == [["x", "y"], ["x"]]
+
+
+def test_a_list_written_as_text_is_refused(put):
+    path = put("data.csv", "text,labels\na,\"['x', 'y']\"\n")
+    refuse(path, r"column 'labels' at line 2 must hold labels as a;b; got \"\['x', 'y'\]\"; write it so")
+
+
+def test_lists_of_a_file_without_labels_are_missing(put):
+    path = put("data.jsonl", json.dumps({"text": "a", "labels": ["x"]}) + "\n" + json.dumps({"text": "b"}) + "\n")
+    refuse(path, "1 row has no label")
+
+
+def test_label_and_labels(put, caplog):
+    """One label for each text is what such files were read by before; a multi-label head reads the lists."""
+    path = put("data.jsonl", json.dumps({"text": "a", "label": "x", "labels": ["x", "y"]}) + "\n")
+    with caplog.at_level("INFO", "masker"):
+        assert read(path).labels == ["x"]
+    assert "has columns 'label' and 'labels'; reads 'label'" in caplog.text
+    assert read_documents(path, DataSettings(), require_labels=True, head="multi-label").labels == [["x", "y"]]
 
 
 def test_empty_texts_and_pairs_are_refused_or_skipped():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from masker import Documents, Prediction
+from masker.detection.prediction import LabelSetPrediction
 from masker.export import CheckData
 from masker.export.agreement import compare_backends
 
@@ -77,3 +78,17 @@ def test_every_backend_reports_its_progress():
     report = compare_backends(Fixed(test, out), backends, data, seen.append)
     assert list(report["backends"]) == ["torch", "onnx", "onnx-int8"]
     assert seen == [4, 2] * 3
+
+
+def test_several_labels_by_hand():
+    """Labels in another order are the same labels. {a, b}, {} and {a} given {a, b}, {} and {b}: 2 * 2 / (3 + 3)."""
+
+    def sets(*values):
+        return [LabelSetPrediction("a", 0.9, 0.5, 0.1, False, labels, (0.9,) * len(labels)) for labels in values]
+
+    data = CheckData(Documents(list("xyz"), None, [["a", "b"], [], ["a"]], "test"))
+    report = compare_backends(
+        Fixed(sets(("a", "b"), (), ("b",))), {"onnx": Fixed(sets(("b", "a"), (), ("a", "b")))}, data
+    )
+    assert report["backends"]["torch"]["micro_f1"] == pytest.approx(2 / 3)
+    assert report["backends"]["onnx"]["label_agreement"] == pytest.approx(2 / 3)

@@ -6,7 +6,14 @@ import pytest
 from masker.documents.encoding import Encoded
 from masker.inference import windows
 from masker.inference.outputs import Outputs
-from masker.inference.windows import document_labels, document_outputs, pool_outputs, pool_windows, stream_outputs
+from masker.inference.windows import (
+    document_labels,
+    document_outputs,
+    pool_outputs,
+    pool_windows,
+    single_labels,
+    stream_outputs,
+)
 
 
 def test_pool_windows_by_hand():
@@ -61,3 +68,18 @@ def test_a_stream_gives_the_same_in_parts(monkeypatch):
     assert [part.logits[:, 0].tolist() for part in parts] == [[3.0, 3.0], [1.0]]
     assert [part.lengths.tolist() for part in parts] == [[6, 3], [1]]
     assert list(stream_outputs(Lengths(), ROWS.take([]), "mean")) == []
+
+
+def test_one_label_of_several():
+    """Label 0 is on three documents, label 1 on two: {0, 1} is 1, {0} is 0, and a document without labels is 2."""
+    flags = np.array([[1, 1], [1, 0], [0, 0], [1, 1]])
+    assert single_labels(flags).tolist() == [1, 0, 2, 1]
+    assert single_labels(np.array([[1], [1]])).tolist() == [0, 0]
+    classes = np.array([2, 0])
+    assert single_labels(classes) is classes
+
+
+def test_labels_of_windows_are_those_of_their_document():
+    rows = [np.array([1])] * 3
+    flags = np.array([[1, 0], [1, 0], [1, 1]], dtype=np.int8)
+    assert document_labels(Encoded(rows, None, flags, np.array([0, 0, 1]))).tolist() == [[1, 0], [1, 1]]

@@ -87,3 +87,15 @@ def test_balanced_weights_by_hand():
 
 def test_balanced_weights_of_an_absent_class():
     assert balanced_class_weights(torch.tensor([0, 2]), 3).tolist() == pytest.approx([2 / 3, 0.0, 2 / 3])
+
+
+def test_multi_label_by_hand():
+    """Logits (log 3, 0): sigmoids 3/4 and 1/2. Labels {0, 1}: log(4/3) + log 2; none: log 4 + log 2.
+
+    A document with one label has the loss of a 1-vs-rest head.
+    """
+    logits = torch.tensor([[LOG3, 0.0]]).repeat(3, 1)
+    labels = torch.tensor([[1, 1], [0, 0], [0, 1]], dtype=torch.int8)
+    loss = classification_loss(logits, labels, "multi-label")
+    assert loss.tolist() == pytest.approx([math.log(8 / 3), math.log(8), math.log(8)])
+    assert loss[2:] == classification_loss(logits[:1], torch.tensor([1]), "one-vs-rest")

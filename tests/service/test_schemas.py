@@ -8,6 +8,7 @@ from dataclasses import fields
 import pytest
 
 from masker import Prediction
+from masker.detection.prediction import LabelSetPrediction
 from masker.service.schemas import Answer, ClassifyRequest, request_example, request_schema
 from masker.service.service_options import ServiceOptions
 
@@ -40,3 +41,9 @@ def test_the_description_has_the_limits_of_the_service_and_the_kind_of_its_model
     assert ("text_pair" in schema["properties"]) == pairs
     assert set(schema["properties"]) <= set(ClassifyRequest.model_fields)
     ClassifyRequest.model_validate_json(json.dumps(request_example(pairs=pairs)))
+
+
+def test_an_answer_with_several_labels_has_the_fields_of_the_library():
+    told = LabelSetPrediction("a", 0.9, 0.5, 0.1, False, ("a", "b"), (0.9, 0.6)).as_dict()
+    assert set(told) <= set(Answer.model_fields)
+    assert Answer.model_validate(told).model_dump(exclude_unset=True) == told

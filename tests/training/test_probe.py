@@ -140,3 +140,22 @@ def test_strength_is_chosen_on_a_sample_of_all_classes(monkeypatch):
     monkeypatch.setattr(module, "out_of_fold_logits", record)
     choose_strength(X, np.sort(LABELS), 3, np.arange(60) % 5)
     assert asked == [{0, 1, 2}] * len(module.STRENGTHS)
+
+
+def test_several_labels_are_fitted_one_by_one():
+    """Each against all documents without it; a label that no document has is far down, one that all have far up."""
+    flags = np.stack([LABELS == 0, LABELS != 1, np.zeros(60), np.ones(60)], axis=1).astype(np.int8)
+    probe = fit_probe(X, flags, 4, head="multi-label")
+    for label in (0, 1):
+        model = LogisticRegression(C=module.STRENGTH, max_iter=1000).fit(X, flags[:, label])
+        np.testing.assert_allclose(probe.weight[label], model.coef_[0], atol=1e-6)
+        np.testing.assert_allclose(probe.bias[label], model.intercept_[0], atol=1e-6)
+    assert probe.bias[2:].tolist() == [-10.0, 10.0]
+    assert not probe.weight[2:].any()
+
+
+def test_cross_entropy_of_several_labels_by_hand():
+    """Logits (log 3, 0), labels {0} and {0, 1}: log(4/3) + log 2 in both, as sigmoid(0) is a half either way."""
+    logits = np.array([[np.log(3), 0.0], [np.log(3), 0.0]])
+    assert cross_entropy(logits, np.array([[1, 0], [1, 1]])) == pytest.approx(np.log(8 / 3))
+    assert cross_entropy(logits[:1], np.array([[0, 1]])) == pytest.approx(np.log(8))

@@ -148,3 +148,18 @@ def test_auto_is_chosen_on_held_out_documents(tiny_settings, tokenizer):
     assert folds.folds is not None, "cross-fitting holds nothing out anyway"
     doc = tiny_settings(data=nothing, detection=SPLIT, training={"method": "doc"})
     assert len(encoded(documents, CLASSES, doc, tokenizer).train) == 30, "it has a score of its own"
+
+
+def test_lists_of_labels_are_flags_and_held_out_at_random(tiny_settings, tokenizer):
+    """A label on one document only may be held out, too: the promise is about all documents."""
+    texts, _ = make_corpus(200)
+    lists = [["food", "space"], [], *([["space"]] * 197), ["sport"]]
+    alone = set()
+    for seed in range(30):
+        settings = tiny_settings(model={"head": "multi-label"}, detection=SPLIT, training={"seed": seed})
+        data = encoded(Documents(texts, None, lists, "made up"), CLASSES, settings, tokenizer)
+        assert data.train.labels.shape == (180, 3)
+        assert data.calibration is None and len(data.validation) == 20
+        assert data.train.labels.sum() + data.validation.labels.sum() == 200
+        alone |= {"train" if data.train.labels[:, 2].any() else "held out"}
+    assert alone == {"train", "held out"}

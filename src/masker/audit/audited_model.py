@@ -184,6 +184,9 @@ def label_indices(documents: Documents, names: Sequence[str]) -> npt.NDArray[np.
     """
     if documents.labels is None:
         raise DataError(f"{documents.name} has no labels; name the column that holds them with --label-column")
+    if documents.is_multi_label:
+        raise DataError(f"{documents.name} has lists of labels, and an audit takes one class for each text; name a "
+                        "column with one in --label-column")  # fmt: skip
     labels = [class_name(label) for label in documents.labels]
     known, by_lower_case = set(names), {name.lower(): name for name in names}
     # Outputs whose names differ only in case need an exact match.

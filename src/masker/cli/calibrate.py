@@ -21,6 +21,7 @@ from masker.cli import options as shared
 @shared.false_alarm_option
 @shared.confidence_option
 @shared.class_conditional_option
+@shared.missed_rate_option
 @shared.ood_examples_option
 @shared.backend_option
 @shared.device_option

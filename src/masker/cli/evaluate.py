@@ -22,6 +22,7 @@ from masker.cli import options as shared
 @shared.score_option
 @shared.false_alarm_option
 @shared.confidence_option
+@shared.missed_rate_option
 @shared.backend_option
 @shared.device_option
 @shared.data_options

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-HEADS = ("one-vs-rest", "multi-class", "regression")
+HEADS = ("one-vs-rest", "multi-class", "multi-label", "regression")
 BACKENDS = ("torch", "torch-bf16", "onnx", "onnx-int8")
 
 #: Sections of a command's help and the options in each, most used first. Others go to the first section.
@@ -29,7 +29,9 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "method", "backbone", "preset", "epochs", "batch_size", "learning_rate", "max_length", "seed", "head",
         "keywords", "attention_model",
     ),
-    "Detection": ("score", "false_alarm_rate", "confidence", "class_conditional", "ood_examples", "statistics"),
+    "Detection": (
+        "score", "false_alarm_rate", "confidence", "class_conditional", "missed_rate", "ood_examples", "statistics",
+    ),
     "Advanced": ("device", "backend", "engine", "workers", "address", "resamples", "config", "overrides"),
 }  # fmt: skip
 
@@ -110,6 +112,12 @@ class_conditional_option = click.option(
     default=None,
     help="Keep the false-alarm rate within each predicted class, not only overall.",
 )
+missed_rate_option = click.option(
+    "--missed-rate",
+    type=float,
+    metavar="X",
+    help="Miss at most this share of a text's labels on average, if it has several.  [default: the model's, or 0.1]",
+)
 ood_examples_option = click.option(
     "--ood-examples",
     metavar="FILE",
@@ -125,7 +133,8 @@ settings_options = _bundle(
     click.option(
         "--head",
         type=click.Choice(HEADS),
-        help="Classes or numbers.  [default: multi-class; one-vs-rest for doc, and with --preset except residual]",
+        help="One class, several labels, or numbers.  [default: multi-label for lists of labels; else multi-class, and "
+        "one-vs-rest for doc and with --preset except residual]",
     ),
     click.option(
         "--attention-model", metavar="MODEL", help="Read attention keywords off this model; saves the vanilla stage."

@@ -25,6 +25,7 @@ from masker.cli import options as shared
 @shared.score_option
 @shared.false_alarm_option
 @shared.confidence_option
+@shared.missed_rate_option
 @shared.backend_option
 @shared.device_option
 @shared.data_options
@@ -40,7 +41,8 @@ def predict_command(
     """Classify the texts of DATA ('-' reads standard input) with the model in the folder MODEL.
 
     One row per text, in order: label, confidence, p_value (about the share of the model's own texts that look as
-    strange), ood_score (higher = more out-of-distribution), is_ood.
+    strange), ood_score (higher = more out-of-distribution), is_ood. A model of several labels gives labels, the
+    confidence of each, and none if no label holds.
 
     With --engine, DATA is a folder of CSV, TSV, JSONL or Parquet files (or a pattern in quotes), and each becomes one
     file of the folder --output. Finished files are kept unless model, input or options have changed.

@@ -67,7 +67,7 @@ def report_command(
     opened = Model.open(main, **options)  # backend, device, score and the promise are left
     others = others if compare is None else find_model_folders(compare)[:1]
     beside = {other.name: Model.open(other, device=options["device"]) for other in others}
-    documents = read_report_documents(sources, settings, numeric_labels=opened.is_regression)
+    documents = read_report_documents(sources, settings, head=opened.head)
     made = report_on(opened, documents, ReportOptions(main.name, beside, resamples, not no_texts))
     files = write_report_files(made, folder)
     refresh_card(made, main)

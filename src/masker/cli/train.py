@@ -27,6 +27,7 @@ from masker.cli import options as shared
 @shared.false_alarm_option
 @shared.confidence_option
 @shared.class_conditional_option
+@shared.missed_rate_option
 @shared.ood_examples_option
 @shared.settings_options
 @shared.keywords_option("attention")
@@ -45,8 +46,8 @@ def train_command(
 ) -> None:
     """Train a classifier on DATA and write it to the folder MODEL.
 
-    DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs), a
-    corpus by name (see 'masker data list'), or a `datasets` folder or id.
+    DATA is a CSV, TSV, JSONL (also .gz) or Parquet file with columns text and label (and text_pair for pairs; labels
+    instead of label for lists such as a;b), a corpus by name (see 'masker data list'), or a `datasets` folder or id.
 
     An interrupted run resumes when you repeat the command. A report with figures is written to MODEL.report.
 
@@ -54,7 +55,8 @@ def train_command(
     On several devices or machines:
     torchrun --nproc-per-node N -m masker train DATA --output MODEL
     """  # noqa: D301
-    detection = {key: options.pop(key) for key in ("score", "false_alarm_rate", "confidence", "class_conditional")}
+    rules = ("score", "false_alarm_rate", "confidence", "class_conditional", "missed_rate")
+    detection = {key: options.pop(key) for key in rules}
     keywords, preset = options["keywords"], options["preset"]
     settings = shared.build_from_options(options, detection=detection)
 
@@ -69,8 +71,8 @@ def train_command(
         logging.getLogger("masker").warning("--keywords is ignored: method %s does not use keywords", method.name)
     if settings.model.head == "regression" and any(value is not None for value in detection.values()):
         raise ConfigError(
-            "a regression has no classes to be out of; leave out --score, --false-alarm-rate, --confidence and "
-            "--class-conditional"
+            "a regression has no classes to be out of; leave out --score, --false-alarm-rate, --confidence, "
+            "--class-conditional and --missed-rate"
         )
     if plan:
         print_decisions(training_plan(data, settings), preset)

@@ -25,6 +25,7 @@ class CalibrationChanges:
     false_alarm_rate: float | None = None
     confidence: float | None = None
     class_conditional: bool | None = None
+    missed_rate: float | None = None
     ood_examples: str | None = None
     statistics: str | None = None
 
@@ -45,14 +46,14 @@ def calibrate(
     """
     if output is not None:
         check_output(output)
-    model = Model.open(folder, backend, device)
-    documents = read_documents(data, settings, require_labels=None)
+    model = Model.open(folder, backend, device, missed_rate=changes.missed_rate)
+    documents = read_documents(data, settings, require_labels=None, head=model.head)
     examples = None if changes.ood_examples is None else read_other_texts(changes.ood_examples, settings)
     statistics = None
     if changes.statistics is not None:
         # --where and --limit choose rows of ``data`` only: statistics need every class.
         whole = settings.model_copy(update={"where": None, "limit": None})
-        trained_on = read_documents(changes.statistics, whole, require_labels=True)
+        trained_on = read_documents(changes.statistics, whole, require_labels=True, head=model.head)
         statistics = texts_of(trained_on), trained_on.labels or []
     model = model.calibrate(
         texts_of(documents),

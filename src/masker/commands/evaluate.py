@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from masker.config import DataSettings
+from masker.config import DataSettings, Head
 from masker.documents import Documents, read_documents
 from masker.documents.sources import short_name
 from masker.model import Model
@@ -32,16 +32,16 @@ def evaluate(
     model: Model, sources: EvaluationSources, settings: DataSettings, *, resamples: int = 1000
 ) -> dict[str, Any]:
     """Measure a model; see :meth:`masker.model.Model.evaluate`."""
-    test, ood = read_evaluation(sources, settings, numeric_labels=model.is_regression)
+    test, ood = read_evaluation(sources, settings, head=model.head)
     with progress_bar(len(test) + sum(map(len, ood.values())), "evaluate", "doc") as bar:
         return model.evaluate(test, ood, resamples=resamples, advance=bar.update)
 
 
 def read_evaluation(
-    sources: EvaluationSources, settings: DataSettings, *, numeric_labels: bool
+    sources: EvaluationSources, settings: DataSettings, *, head: Head
 ) -> tuple[Documents, dict[str, Documents]]:
     """Read a test set, and out-of-distribution sets by their short names."""
-    test = read_documents(sources.test, settings, require_labels=True, numeric_labels=numeric_labels)
+    test = read_documents(sources.test, settings, require_labels=True, head=head)
     named: dict[str, Documents] = {}
     foreign = settings.model_copy(update={"where": sources.ood_where})
     for source in sources.ood:

@@ -42,8 +42,8 @@ def export_model(
         if data_settings is not None:
             raise ConfigError("options on columns and rows apply to --check FILE; add it, or leave them out")
         return export_onnx(model, int8=int8, output=output)
-    regression = load_manifest(model).manifest["settings"]["model"]["head"] == "regression"
+    head = load_manifest(model).manifest["settings"]["model"]["head"]
     sources = EvaluationSources(check, ood)
-    data = CheckData(*read_evaluation(sources, data_settings or DataSettings(), numeric_labels=regression))
+    data = CheckData(*read_evaluation(sources, data_settings or DataSettings(), head=head))
     with progress_bar(len(data) * (3 if int8 else 2), "compare", "doc") as bar:
         return export_onnx(model, int8=int8, output=output, check=data, advance=bar.update)

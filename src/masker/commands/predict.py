@@ -38,7 +38,7 @@ def open_with_options(folder: str, options: PredictOptions) -> Model:
     Raises:
         ConfigError: When it is a regression and ``--reject`` was given.
     """
-    promise = options.false_alarm_rate, options.confidence
+    promise = options.false_alarm_rate, options.confidence, options.missed_rate
     model = Model.open(folder, options.backend, options.device, options.score, *promise)
     if options.reject and model.is_regression:
         raise ConfigError("a regression has no classes to be out of; leave --reject out")
@@ -95,10 +95,15 @@ def _writer(sink: IO[str], options: PredictOptions) -> Callable[[Row, dict[str, 
     table: list[Any] = []
 
     def write_csv(row: Row, values: dict[str, Any]) -> None:
-        record = {**texts(row), **values}
+        record = {**texts(row), **{name: _in_a_cell(value) for name, value in values.items()}}
         if not table:
             table.append(csv.DictWriter(sink, list(record)))
             table[0].writeheader()
         table[0].writerow(record)
 
     return write_json if options.form == "jsonl" else write_csv
+
+
+def _in_a_cell(value: Any) -> Any:
+    """A list as a table writes it, which is how it is read, too."""
+    return ";".join(map(str, value)) if isinstance(value, list) else value

@@ -17,6 +17,7 @@ class PredictOptions:
     false_alarm_rate: float | None = None
     device: str = "auto"
     confidence: float | None = None
+    missed_rate: float | None = None
 
     @property
     def can_use_gpu(self) -> bool:

@@ -15,7 +15,7 @@ from masker.analysis.keyword_views import attended_by, keyword_lists, rates_of_k
 from masker.analysis.report_data import DocumentMap, ModelFacts, Report
 from masker.analysis.risky_texts import risky_texts
 from masker.analysis.score_curves import detection_curve, score_histogram
-from masker.config import DataSettings
+from masker.config import DataSettings, Head
 from masker.detection.detector import Judgement
 from masker.detection.evaluation import Resampling, evaluate_classification, evaluate_regression
 from masker.documents import Documents, read_documents
@@ -96,14 +96,14 @@ def find_model_folders(path: str | Path) -> list[Path]:
     raise ConfigError(f"'{path}' holds several models ({', '.join(models)}); name one, such as {folder / min(models)}")
 
 
-def read_report_documents(sources: ReportSources, settings: DataSettings, *, numeric_labels: bool) -> ReportDocuments:
+def read_report_documents(sources: ReportSources, settings: DataSettings, *, head: Head) -> ReportDocuments:
     """Read the sources; ``settings.where`` and ``settings.limit`` apply to the test set alone."""
     whole = settings.model_copy(update={"where": None, "limit": None})
 
     def read(source: str | None, given: DataSettings, *, labels: bool) -> Documents | None:
         if source is None:
             return None
-        return read_documents(source, given, require_labels=labels, numeric_labels=numeric_labels and labels)
+        return read_documents(source, given, require_labels=labels, head=head if labels else "multi-class")
 
     def named(paths: tuple[str, ...], *, labels: bool) -> dict[str, Documents]:
         found: dict[str, Documents] = {}
@@ -123,6 +123,10 @@ def read_report_documents(sources: ReportSources, settings: DataSettings, *, num
 def report_on(model: Model, documents: ReportDocuments, options: ReportOptions | None = None) -> Report:
     """Everything the report of a model shows."""
     options = options or ReportOptions()
+    if model.is_multi_label:
+        if documents.test is not None or documents.target:
+            raise ConfigError("the report shows one class for each text; measure several labels with 'masker evaluate'")
+        documents = ReportDocuments(ood=documents.ood)  # what is shown of training texts is shown by class
     shown: dict[str, Any] = {"evaluation": None}
     if model.is_regression:
         shown = _regression(model, documents, options)
@@ -250,7 +254,7 @@ def _regression(model: Model, documents: ReportDocuments, options: ReportOptions
         return {"evaluation": None}
     with progress_bar(len(test), f"judge {short_name(test.name)}", "doc") as bar:
         logits = model.outputs(texts_of(test), bar.update).logits
-    true = [float(label) for label in test.labels or []]
+    true = [float(str(label)) for label in test.labels or []]
     figures = evaluate_regression(logits, true, Resampling(options.resamples, model.settings.training.seed))
     values = [[value, round(float(told), 4)] for value, told in zip(true, logits[:, 0], strict=True)]
     origin = provenance(seed=model.settings.training.seed, data_sha256=test.fingerprint(), trained=model.provenance)

@@ -36,6 +36,8 @@ class ShardJob:
         names = ["with_text", "reject", "score", "false_alarm_rate"]
         if self.options.confidence is not None:  # outputs of earlier versions stay valid
             names.append("confidence")
+        if self.options.missed_rate is not None:
+            names.append("missed_rate")
         return {
             "model_sha256": self.model_sha256,
             "backend": self.options.backend,

@@ -9,7 +9,7 @@ from typing import Any
 
 from masker import distributed
 from masker.config import DataSettings, Settings
-from masker.documents import Documents, check_classes, read_documents
+from masker.documents import Documents, check_classes, read_documents, settings_for
 from masker.documents.label_doubts import warn_of_doubts
 from masker.documents.texts import Text, texts_of
 from masker.errors import ConfigError, DataError
@@ -92,6 +92,7 @@ def training_plan(data: str, settings: Settings) -> dict[str, str]:
     from masker.detection.training_and_calibration import plan_training
 
     documents = read_training_documents(data, settings)
+    settings = settings_for(documents, settings)
     classes = [] if settings.model.head == "regression" else sorted(documents.class_names)
     warn_of_doubts(documents)
     return plan_training(documents, classes, settings)
@@ -108,9 +109,9 @@ def read_training_documents(data: str, settings: Settings) -> Documents:
 
 
 def _read_documents(data: str, settings: Settings) -> Documents:
-    regression = settings.model.head == "regression"
-    documents = read_documents(data, settings.data, require_labels=True, numeric_labels=regression)
-    if not regression:
+    head = settings.model.head
+    documents = read_documents(data, settings.data, require_labels=True, head=head)
+    if head != "regression":
         check_classes(documents)
     return documents
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from masker.config import DetectionSettings, Head, Settings, checked_confidence
 from masker.detection.arrays import Arrays, Floats, Labels
 from masker.detection.calibration import Calibration
+from masker.detection.label_rule import LabelRule
 from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, MissingScore, Score
 from masker.detection.score_basis import ScoreBasis, part_of
 from masker.detection.scores.max_probability import class_probabilities
@@ -46,6 +47,7 @@ class Judgement(NamedTuple):
     scores: Floats  # (N,) out-of-distribution scores
     p_values: Floats  # (N,) share of in-distribution documents that look at least as strange
     rejected: npt.NDArray[np.bool_]  # (N,) whether they are out-of-distribution
+    given: npt.NDArray[np.bool_] | None = None  # (N, C) the labels that each is given; None if each has one class
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Detector:
     head: Head
     basis: ScoreBasis = field(default_factory=ScoreBasis)  # what this and the other scores are built from
     added: npt.NDArray[np.bool_] | None = None  # (C,) classes that were added after training; None: no class was
+    label_rule: LabelRule | None = None  # which labels a document is given; None if each has one class
 
     def judge(self, outputs: Outputs) -> Judgement:
         """Probabilities, scores, p-values and decisions.
@@ -83,9 +86,11 @@ class Detector:
             ModelError: If the network gives NaN, or the model's score is not installed.
         """
         probabilities = self.probabilities(outputs.logits)
+        given = None if self.label_rule is None else self.label_rule.gives(outputs.logits)
         if not len(probabilities):
             none = np.empty(0)
-            return Judgement(probabilities, np.empty(0, dtype=np.int64), none, none, none, np.empty(0, dtype=bool))
+            flags = np.empty(0, dtype=bool)
+            return Judgement(probabilities, np.empty(0, dtype=np.int64), none, none, none, flags, given)
         scores, predicted = checked_scores(self.score, outputs), outputs.logits.argmax(axis=1)
         return Judgement(
             probabilities,
@@ -94,6 +99,7 @@ class Detector:
             scores,
             self.calibration.p_values(scores, predicted),
             self.calibration.rejects(scores, predicted),
+            given,
         )
 
     def probabilities(self, doc_logits: npt.NDArray[np.float32]) -> Floats:
@@ -160,6 +166,16 @@ class Detector:
         chosen = self.score if name == self.score.name else self.basis.build(name, settings)
         return replace(self, score=chosen, calibration=calibration), before.model_copy(update=changes)
 
+    def with_missed_rate(self, missed_rate: float) -> Detector:
+        """Give labels at another missed rate.
+
+        Raises:
+            ConfigError: If each document has one class, the rate is out of range, or nothing was held out.
+        """
+        if self.label_rule is None:
+            raise ConfigError("missed_rate: this model gives each text one class, not a list of labels; leave it out")
+        return replace(self, label_rule=self.label_rule.adjusted(missed_rate))
+
     # Storage --------------------------------------------------------------------------------------------------------
 
     def to_manifest(self) -> dict[str, Any]:
@@ -181,13 +197,16 @@ class Detector:
         }
         if self.added is not None:
             manifest |= {"added_classes": self.added.tolist(), "apart": calibration.apart is not None}
+        if self.label_rule is not None:
+            manifest["labels"] = self.label_rule.to_manifest()
         return manifest if learnt is None or learnt.name == self.score.name else {**manifest, "learnt": learnt.name}
 
     def to_arrays(self) -> Arrays:
         """The detector's arrays in ``masker.safetensors``."""
         scores = {_HELD_OUT + name: scores for name, scores in self.held_out.scores.items()}
         known = {_HELD_OUT + name: column for name, column in self.held_out.known().items()}
-        return {**scores, **known, _HELD_OUT + _PREDICTED: self.held_out.predicted, **self.basis.to_arrays()}
+        rule = {} if self.label_rule is None else self.label_rule.to_arrays()
+        return {**scores, **known, _HELD_OUT + _PREDICTED: self.held_out.predicted, **self.basis.to_arrays(), **rule}
 
     @classmethod
     def from_stored(cls, manifest: dict[str, Any], arrays: Arrays, settings: Settings) -> Detector:
@@ -217,7 +236,8 @@ class Detector:
         score = basis.build(name, settings) if installed else MissingScore(name)
         scores = {other: column for other, column in held_out.items() if other in (name, AUTO) or other in SCORES}
         seen = HeldOut(scores, predicted, bool(stored["separate"]), *known)
-        return cls(score, calibration, float(stored["temperature"]), seen, settings.model.head, basis, added)
+        rule = LabelRule.from_stored(stored["labels"], arrays) if "labels" in stored else None
+        return cls(score, calibration, float(stored["temperature"]), seen, settings.model.head, basis, added, rule)
 
 
 def document_scores(score: Score, outputs: Outputs) -> Floats:

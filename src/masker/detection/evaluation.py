@@ -10,13 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.detection.detector import Detector, Judgement
-from masker.labels import class_indices
+from masker.detection.scores.max_probability import class_probabilities
+from masker.labels import class_indices, label_matrix
 from masker.metrics import (
     Interval,
     binomial_interval,
     classification_report,
     detection_report,
     expected_calibration_error,
+    label_set_report,
+    label_table,
     open_set_report,
     regression_report,
     selective_report,
@@ -76,6 +79,55 @@ def evaluate_classification(
             "open_set": _open_set(class_indices(labels, classes), len(classes), test, judged, resampling),
         }
     return report
+
+
+def evaluate_label_sets(
+    detector: Detector,
+    classes: Sequence[str],
+    test: Judgement,
+    labels: Sequence[Sequence[str]],
+    ood: Mapping[str, Judgement],
+    resampling: Resampling,
+) -> dict[str, Any]:
+    """Figures of the labels given to test documents, for each label too; detection figures for each foreign set.
+
+    ``at_even_odds`` has the figures for labels of a probability above one half, which promises nothing.
+    """
+    rule = detector.label_rule
+    assert rule is not None
+    assert test.given is not None
+    options = asdict(resampling)
+    true = label_matrix(labels, classes)
+    report: dict[str, Any] = {
+        "score": detector.score.name,
+        "label_sets": _plain(label_set_report(true, test.given, **options)),
+        "at_even_odds": _plain(label_set_report(true, test.probabilities > 0.5, **options)),
+        "missed": {"asked": rule.missed_rate, "promised": rule.promised, "held_out": rule.held_out},
+        "none": {"true": float((true.sum(axis=1) == 0).mean()), "given": float((~test.given.any(axis=1)).mean())},
+        "by_label": _with_thresholds(label_table(true, test.given, classes), detector),
+        "threshold": detector.calibration.threshold,
+        "rejected": float(test.rejected.mean()),
+        "false_alarms": _false_alarms(detector, classes, test),
+        "ood": {},
+    }
+    for name, judged in ood.items():
+        report["ood"][name] = {
+            "documents": len(judged.scores),
+            "rejected": float(judged.rejected.mean()),
+            **_plain(detection_report(test.scores, judged.scores, **options)),
+        }
+    return report
+
+
+def _with_thresholds(table: list[dict[str, Any]], detector: Detector) -> list[dict[str, Any]]:
+    """The table with the confidence from which each label is given, and whether that is its own threshold."""
+    rule = detector.label_rule
+    assert rule is not None
+    confidence = class_probabilities(rule.thresholds[None] / detector.temperature, detector.head)[0]
+    return [
+        {**row, "threshold": float(one), "own_threshold": bool(own)}
+        for row, one, own in zip(table, confidence, rule.by_label, strict=True)
+    ]
 
 
 def evaluate_regression(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from masker.config import Settings
 from masker.detection.arrays import Floats, Labels
@@ -19,6 +20,7 @@ from masker.detection.auto import (
 )
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, HeldOut, checked_scores, document_scores
+from masker.detection.label_rule import LabelRule, true_labels_of
 from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, Score
 from masker.detection.score_basis import ScoreBasis
 from masker.detection.stand_ins import stand_in_documents
@@ -28,7 +30,7 @@ from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
 from masker.inference.backend import Backend
 from masker.inference.outputs import Outputs
-from masker.inference.windows import document_labels, document_outputs, stream_outputs
+from masker.inference.windows import document_labels, document_outputs, single_labels, stream_outputs
 from masker.keywords import KeywordSet
 from masker.progress import progress_bar
 from masker.registry import METHODS, SCORES
@@ -88,7 +90,7 @@ class DetectorFitter:
         if settings.detection.calibrate_confidence:
             temperature = fit_temperature(observed.logits, observed.labels, settings.model.head)
             detector = replace(detector, temperature=temperature)
-        return detector.with_answers(observed.logits, observed.labels)
+        return self._with_answers(detector, observed.logits, observed.labels)
 
     def fit(
         self, train: Encoded, validation: Encoded, calibration: Encoded | None, train_outputs: Outputs | None = None
@@ -108,7 +110,8 @@ class DetectorFitter:
         kinds = features_of_score(name)
         basis = self._basis(train, train_outputs)
         if not len(validation):
-            return self._calibrated(basis.build(name, settings), basis, None, separate=True)
+            nothing = self._calibrated(basis.build(name, settings), basis, None, separate=True)
+            return self._with_answers(nothing, np.empty((0, self._backend.n_outputs), np.float32), labels)
         chosen_on = self._run(validation, kinds)
         if name == AUTO:
             basis = replace(basis, combination=self._choose(basis, validation, chosen_on))
@@ -123,7 +126,7 @@ class DetectorFitter:
                 logits = np.concatenate([logits, held_out.logits])
                 labels = np.concatenate([labels, held_out_labels])
             detector = replace(detector, temperature=fit_temperature(logits, labels, settings.model.head))
-        return detector.with_answers(held_out.logits, held_out_labels)
+        return self._with_answers(detector, held_out.logits, held_out_labels)
 
     def recalibrate(
         self, detector: Detector, documents: Encoded, choosing: Encoded | None = None, statistics: Encoded | None = None
@@ -155,7 +158,8 @@ class DetectorFitter:
         labels = None if documents.labels is None else document_labels(documents)
         if settings.detection.calibrate_confidence and labels is not None:
             temperature = fit_temperature(held_out.logits, labels, settings.model.head, too_few=temperature)
-        return replace(fresh, temperature=temperature).with_answers(held_out.logits, labels)
+        fresh = replace(fresh, temperature=temperature, label_rule=detector.label_rule)
+        return self._with_answers(fresh, held_out.logits, labels)
 
     # Learning from the training documents ---------------------------------------------------------------------------
 
@@ -172,12 +176,15 @@ class DetectorFitter:
         with progress_bar(len(train), "statistics", "doc") as bar:
             stream = stream_outputs(self._backend, train, settings.model.window_pooling, bar.update, kinds=kinds)
             bank, seed = settings.detection.bank, settings.training.seed
-            return gather_statistics(stream, document_labels(train), self._backend.n_outputs, kinds, bank, seed)
+            labels, n_classes = document_labels(train), self._backend.n_outputs
+            # Documents without any label are a class of their own.
+            n_classes += 1 if labels.ndim == 2 else 0
+            return gather_statistics(stream, single_labels(labels), n_classes, kinds, bank, seed)
 
     def _learn(self, score: type[LearntScore], train: Encoded, outputs: Outputs | None = None) -> LearntScore:
         if outputs is None or not set(score.features) <= set(outputs.features):
             outputs = self._run(train, score.features)
-        return score.fit(outputs, document_labels(train), self._settings)
+        return score.fit(outputs, single_labels(document_labels(train)), self._settings)
 
     def _relearnt(self, basis: ScoreBasis, train: Encoded) -> ScoreBasis:
         """Learn again for the score that is asked for and for those that the model has."""
@@ -249,6 +256,26 @@ class DetectorFitter:
                 rule.false_alarm_rate,
             )
         return Detector(score, calibration, 1.0, HeldOut(scores, predicted, separate), settings.model.head, basis)
+
+    def _with_answers(self, detector: Detector, logits: npt.NDArray[np.float32], labels: Labels | None) -> Detector:
+        """The detector with what the network says of the held-out documents, and the thresholds of their labels."""
+        if self._settings.model.head != "multi-label":
+            return detector.with_answers(logits, labels)
+        if labels is None:
+            return detector.with_answers(logits, None)
+        rule = self._settings.detection
+        given = LabelRule.fit(
+            true_labels_of(logits, labels),
+            self._backend.n_outputs,
+            rule.missed_rate,
+            class_conditional=rule.class_conditional,
+        )
+        if given.promised is not None and given.promised > rule.missed_rate:
+            _log.warning(
+                "%d held-out documents with labels guarantee a missed rate of %.3g at best, not %.3g; more do better",
+                *(given.held_out, given.promised, rule.missed_rate),
+            )
+        return replace(detector.with_answers(logits, None), label_rule=given)
 
     def _names(self, score: Score, basis: ScoreBasis) -> list[str]:
         """The scores that the model can have."""

@@ -50,7 +50,8 @@ def check_statistics(labels: Sequence[Any], classes: Sequence[str], settings: Se
     method = METHODS.get(settings.training.method)
     if method.own_score is not None:
         raise ConfigError(f"statistics: method {method.name} has a score of its own; leave them out")
-    names = {class_name(label) for label in labels}
+    lists = [label if isinstance(label, (list, tuple)) else [label] for label in labels]
+    names = {class_name(label) for several in lists for label in several}
     if names < set(classes):
         raise DataError("statistics: every class of the model needs at least one text; some have none")
 
@@ -68,7 +69,8 @@ def choosing_split(labels: Sequence[Any] | None, count: int, settings: Settings)
             f"calibrate: score 'auto' needs at least {2 * MIN_DOCUMENTS_TO_CHOOSE} labelled texts, half of them to "
             f"choose it on; got {count}"
         )
-    names = [class_name(label) for label in labels]
+    # Lists are split at random (:mod:`masker.training.training_data` says why).
+    names = [label if isinstance(label, (list, tuple)) else class_name(label) for label in labels]
     choosing, held_out = validation_split(names, settings.data.calibration_share or 0.5, settings.training.seed)
     if len(choosing) < MIN_DOCUMENTS_TO_CHOOSE or not held_out:
         raise DataError(

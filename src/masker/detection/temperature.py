@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_expit, log_softmax
 
-from masker.config import Head
+from masker.config import SIGMOID_HEADS, Head
 from masker.detection.arrays import Floats, Labels
 
 #: With fewer held-out documents the temperature is not fitted.
@@ -25,8 +25,11 @@ _RANGE = (np.log(0.05), np.log(20.0))
 
 
 def smooth_targets(labels: Labels, n_classes: int) -> Floats:
-    """(N, C) targets t by Laplace's rule."""
+    """(N, C) targets t by Laplace's rule, from (N,) classes or (N, C) flags of labels."""
     spill = 1.0 / (len(labels) + 2)
+    if labels.ndim == 2:
+        few = spill * labels.sum() / max(1, (labels == 0).sum())  # as much over all as is taken from the true labels
+        return np.where(labels > 0, 1.0 - spill, few)
     targets = np.full((len(labels), n_classes), spill / max(1, n_classes - 1))
     targets[np.arange(len(labels)), labels] = 1.0 - spill
     return targets
@@ -37,7 +40,7 @@ def negative_log_likelihood(
 ) -> float:
     """The quantity that T minimises."""
     logits = np.asarray(doc_logits, dtype=np.float64) / temperature
-    if head == "one-vs-rest":
+    if head in SIGMOID_HEADS:
         return -float((targets * log_expit(logits) + (1.0 - targets) * log_expit(-logits)).sum())
     return -float((targets * log_softmax(logits, axis=1)).sum())
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from masker.config import DataSettings
+from masker.config import DataSettings, Head
 from masker.errors import DataError
+
+_log = logging.getLogger("masker")
 
 #: The line or number of a record, and its values by column.
 Record = tuple[int, dict[str, Any]]
@@ -19,6 +22,8 @@ TEXT_COLUMNS = (
 )  # fmt: skip
 PAIR_COLUMNS = ("text_pair", "sentence2", "hypothesis")
 LABEL_COLUMNS = ("label", "category", "intent", "class", "target", "score", "topic")
+#: Holds lists of labels, in a table such as ``a;b``.
+LABEL_LISTS = "labels"
 
 #: How many names an error lists.
 _SHOWN = 20
@@ -33,11 +38,18 @@ class Columns(NamedTuple):
 
 
 def find_columns(
-    names: Sequence[str], *, source: str, settings: DataSettings, require_labels: bool | None, label_role: str = "label"
+    names: Sequence[str],
+    *,
+    source: str,
+    settings: DataSettings,
+    require_labels: bool | None,
+    label_role: str = "label",
+    head: Head = "multi-class",
 ) -> Columns:
     """Choose the columns that the settings name, or else those with a usual name, ignoring case.
 
-    ``label_role`` is what the label column is called in errors, as in ``--time-column``.
+    ``label_role`` is what the label column is called in errors, as in ``--time-column``. Of a label and a list of
+    labels, a multi-label ``head`` takes the list, and others the label.
     """
 
     def find(
@@ -57,7 +69,14 @@ def find_columns(
     text = find("text", settings.text_column, TEXT_COLUMNS, required=True)
     pair = find("pair", settings.text_pair_column, PAIR_COLUMNS, required=bool(settings.text_pair_column), taken=[text])
     needs_label = bool(settings.label_column) if require_labels is None else require_labels
-    label = find(label_role, settings.label_column, LABEL_COLUMNS, required=needs_label, taken=(text, pair))
+    usual = (LABEL_LISTS, *LABEL_COLUMNS) if head == "multi-label" else (*LABEL_COLUMNS, LABEL_LISTS)
+    label = find(label_role, settings.label_column, usual, required=needs_label, taken=(text, pair))
+    lists = match_column(names, LABEL_LISTS)
+    if require_labels and lists is not None and label != lists and settings.label_column is None:
+        _log.info(
+            "%s: has columns '%s' and '%s'; reads '%s', one label for each text; pass --head multi-label to read all",
+            *(source, label, lists, label),
+        )
     return Columns(str(text), pair, label)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from masker.config import Settings, build_settings
 from masker.errors import DataError
 from masker.labels import as_number
 
@@ -18,7 +19,7 @@ class Documents:
 
     texts: list[str]
     pairs: list[str] | None  # second texts, such as the hypothesis to a premise
-    labels: list[str] | list[float] | None  # class names, or numbers for regression
+    labels: list[str] | list[float] | list[list[str]] | None  # class names, numbers for regression, or lists of names
     name: str  # the source, for messages and provenance
     skipped: int = 0  # invalid rows of the source that were left out
 
@@ -28,7 +29,15 @@ class Documents:
     @property
     def class_names(self) -> list[str]:
         """The distinct class names, sorted; empty if labels are numbers or absent."""
-        return sorted({label for label in self.labels or [] if isinstance(label, str)})
+        labels = self.labels or []
+        if self.is_multi_label:
+            return sorted({name for names in labels for name in cast("list[str]", names)})
+        return sorted({label for label in labels if isinstance(label, str)})
+
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether each document has a list of labels."""
+        return isinstance(next(iter(self.labels or []), None), list)
 
     def take(self, indices: Sequence[int]) -> Documents:
         """The documents at ``indices``, in that order."""
@@ -37,7 +46,7 @@ class Documents:
             self,
             texts=[self.texts[i] for i in indices],
             pairs=None if self.pairs is None else [self.pairs[i] for i in indices],
-            labels=cast("list[str] | list[float] | None", labels),
+            labels=cast("list[str] | list[float] | list[list[str]] | None", labels),
         )
 
     def fingerprint(self) -> str:
@@ -56,6 +65,11 @@ def check_classes(documents: Documents) -> None:
     classes = documents.class_names
     if not classes:
         raise DataError(f"{documents.name}: has no class labels; pass --label-column with the column that has them")
+    if len(classes) == 1 and documents.is_multi_label:
+        raise DataError(
+            f"{documents.name}: no document has another label than '{classes[0]}'; give at least two labels, or a "
+            "column 'label' that says of each document whether it has this one"
+        )
     if len(classes) == 1:
         raise DataError(
             f"{documents.name}: all {len(documents)} documents have the label '{classes[0]}'; a classifier needs at "
@@ -67,3 +81,32 @@ def check_classes(documents: Documents) -> None:
             f"{documents.name}: {len(classes)} different numbers as labels of {len(documents)} documents look like "
             "scores, not classes; pass --head regression or choose another --label-column"
         )
+
+
+def check_form(documents: Documents, *, several: bool) -> None:
+    """Refuse lists of labels for a model that gives one, and single labels for one that gives several.
+
+    Raises:
+        DataError: Says which of the two the model takes.
+    """
+    if documents.is_multi_label != several:
+        forms = "lists of labels", "one label for each text"
+        own, other = forms if several else forms[::-1]
+        raise DataError(f"{documents.name}: has {other}, and this model takes {own}; choose another --label-column")
+
+
+def settings_for(documents: Documents, settings: Settings) -> Settings:
+    """The settings, with a multi-label head if the documents have lists of labels: no other can learn them.
+
+    Raises:
+        ConfigError: When the method has no such head.
+        DataError: When the head is multi-label and the documents have single labels.
+    """
+    if documents.is_multi_label == (settings.model.head == "multi-label"):
+        return settings
+    if not documents.is_multi_label:
+        raise DataError(
+            f"{documents.name}: has single labels, and model.head=multi-label takes lists; give a column 'labels', or "
+            "leave the head out"
+        )
+    return build_settings(settings.model_dump(), {"model": {"head": "multi-label"}})

@@ -21,7 +21,7 @@ class Encoded:
 
     input_ids: list[Ids]
     token_type_ids: list[Ids] | None  # if the tokenizer has token types
-    labels: npt.NDArray[Any] | None  # class index or regression target of each row
+    labels: npt.NDArray[Any] | None  # class index, regression target or (C,) flags of the labels of each row
     document: Ids  # the document each row belongs to; without windows every document is one row
 
     def __len__(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from masker.config import DataSettings
+from masker.config import DataSettings, Head
 from masker.corpora import corpus_path_or_none, list_corpora
 from masker.documents.columns import ChooseColumns, Record, find_columns
 from masker.documents.document_set import Documents
@@ -22,12 +22,12 @@ _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
 
 def read_documents(
-    source: str | Path, settings: DataSettings, *, require_labels: bool | None, numeric_labels: bool = False
+    source: str | Path, settings: DataSettings, *, require_labels: bool | None, head: Head = "multi-class"
 ) -> Documents:
     """Read a whole source into memory and validate it; see :func:`stream_rows` and :func:`collect_documents`."""
-    rows = stream_rows(source, settings, require_labels=require_labels)
+    rows = stream_rows(source, settings, require_labels=require_labels, head=head)
     name = _display_name(source) + describe_where(settings.where)
-    return collect_documents(rows, settings, name=name, require_labels=require_labels, numeric_labels=numeric_labels)
+    return collect_documents(rows, settings, name=name, require_labels=require_labels, head=head)
 
 
 def stream_rows(
@@ -37,6 +37,7 @@ def stream_rows(
     require_labels: bool | None = False,
     every_value: bool = True,
     label_role: str = "label",
+    head: Head = "multi-class",
 ) -> Iterator[Row]:
     """Read rows one by one. Texts may be empty; ``limit`` and ``skip_invalid`` are up to the caller.
 
@@ -48,17 +49,20 @@ def stream_rows(
         require_labels: Whether a missing label column is an error; ``None``: if the settings name it.
         every_value: Whether each value of ``where`` must occur; one file of many may lack some.
         label_role: What the label column holds; ``time`` makes an error ask for ``--time-column``.
+        head: What the labels are for; a multi-label head takes a column of lists first.
     """
     name, where = _display_name(source), settings.where or {}
-    find = partial(find_columns, source=name, settings=settings, require_labels=require_labels, label_role=label_role)
+    find = partial(
+        find_columns, source=name, settings=settings, require_labels=require_labels, label_role=label_role, head=head
+    )
 
     def choose(names: Sequence[str]) -> list[str]:
-        wanted = [*find(names), *columns_to_filter(names, where, name)]
-        return list(dict.fromkeys(column for column in wanted if column is not None))
+        columns = [*find(names), *columns_to_filter(names, where, name)]
+        return list(dict.fromkeys(column for column in columns if column is not None))
 
     records = _open_source(str(source), settings.encoding, choose)
     matching = matching_records(records, where, name, every_value=every_value) if where else records
-    return records_to_rows(matching, find, name)
+    return records_to_rows(matching, find, name, lists={"multi-label": True, "regression": False}.get(head))
 
 
 def short_name(source: str) -> str:

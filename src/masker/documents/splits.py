@@ -11,14 +11,12 @@ from masker.documents.document_set import Documents
 from masker.errors import ConfigError, DataError
 
 
-def validation_split(
-    labels: Sequence[str] | Sequence[float], fraction: float, seed: int
-) -> tuple[list[int], list[int]]:
+def validation_split(labels: Sequence[object], fraction: float, seed: int) -> tuple[list[int], list[int]]:
     """Split row numbers into training and validation rows.
 
     Classes are stratified, and each keeps at least one training document, so if no class has two, the validation part
-    is empty. Numeric labels are split at random. Apart from that, two rows suffice for a validation part of one. Both
-    parts are ascending.
+    is empty. Numbers and lists are split at random. Apart from that, two rows suffice for a validation part of one.
+    Both parts are ascending.
     """
     if not 0.0 < fraction < 1.0:
         raise ConfigError(f"data.validation_fraction: must lie strictly between 0 and 1; got {fraction!r}")
@@ -91,8 +89,8 @@ def subsample_classes(documents: Documents, count: int, seed: int) -> Documents:
     """
     if count < 1:
         raise ConfigError(f"number of documents to sample from each class: must be at least 1; got {count!r}")
-    labels = documents.labels or []
-    drawn: dict[str | float, list[int]] = {}
+    labels = [str(label) for label in documents.labels or []]
+    drawn: dict[str, list[int]] = {}
     for i in np.random.default_rng(seed).permutation(len(labels)):
         members = drawn.setdefault(labels[i], [])
         if len(members) < count:

@@ -23,7 +23,8 @@ from masker.documents import Documents
 from masker.documents.texts import texts_of
 from masker.errors import ConfigError, ModelError
 from masker.files import atomic_path
-from masker.labels import LABEL_TYPES, class_indices
+from masker.inference.windows import single_labels
+from masker.labels import LABEL_TYPES, class_indices, label_matrix
 from masker.model import Model
 from masker.registry import METHODS
 
@@ -90,11 +91,17 @@ def choose_examples(model: Model, documents: Documents, count: int) -> TrainingE
     """
     check_keeps_examples(model.settings.training.method)
     labels = documents.labels or []
-    indices = np.zeros(len(documents), np.int64) if model.is_regression else class_indices(labels, model.classes)
+    indices = np.zeros(len(documents), np.int64)
+    if model.is_multi_label:
+        indices = single_labels(label_matrix(labels, model.classes).astype(np.int64))
+    elif not model.is_regression:
+        indices = class_indices(labels, model.classes)
     chosen = documents.take(bank_rows(indices, count, model.settings.training.seed).tolist())
     vectors = np.asarray(model.outputs(texts_of(chosen), kinds=(KIND,)).features[KIND], dtype=np.float32)
     kept: list[Any] = list(chosen.labels or [])
-    if not model.is_regression:
+    if model.is_multi_label:
+        kept = ["; ".join(several) for several in kept]
+    elif not model.is_regression:
         kept = [LABEL_TYPES[model.label_type](label) for label in kept]
     pairs = None if chosen.pairs is None else [pair[:LONGEST] for pair in chosen.pairs]
     return TrainingExamples([text[:LONGEST] for text in chosen.texts], pairs, kept, vectors)

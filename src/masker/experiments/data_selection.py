@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, cast
 
-from masker.config import DataSettings
+from masker.config import DataSettings, Head
 from masker.corpora import fetch_corpus, find_corpus, is_raw
 from masker.documents import Documents, in_distribution_classes, read_documents, subsample, subsample_classes
 from masker.errors import DataError
@@ -90,7 +90,8 @@ def _read_selection(part: dict[str, Any], regression: bool) -> Documents:
                 f"{corpus}:{split} is not the file that this experiment was planned with (sha256 {str(found)[:12]}, "
                 f"expected {planned[:12]}); point MASKER_DATA to the same corpora, or choose another --output"
             )
-        splits.append(read_documents(f"{corpus}:{split}", settings, require_labels=True, numeric_labels=regression))
+        head: Head = "regression" if regression else "multi-class"
+        splits.append(read_documents(f"{corpus}:{split}", settings, require_labels=True, head=head))
     documents = _join(splits)
     if part["labels"]:
         documents = _with_labels(documents, set(part["labels"]))

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from masker.detection.prediction import Prediction
+from masker.detection.prediction import LabelSetPrediction, Prediction
 from masker.documents import Documents
 from masker.documents.texts import texts_of
-from masker.metrics import accuracy, auroc, mean_squared_error, pearson
+from masker.labels import label_matrix
+from masker.metrics import accuracy, auroc, mean_squared_error, micro_f1, pearson
 from masker.model import Model
 
 Advance = Callable[[int], None]
@@ -62,14 +63,22 @@ def compare_backends(
 def _quality(answers: dict[str, list[Prediction]], data: CheckData, regression: bool) -> dict[str, Any]:
     assert data.test.labels is not None
     if regression:
-        truth = np.array([float(label) for label in data.test.labels])
+        truth = np.array([float(str(label)) for label in data.test.labels])
         predicted = np.array([answer.label for answer in answers[""]], dtype=np.float64)
         return {"pearson": pearson(truth, predicted), "mse": mean_squared_error(truth, predicted)}
     scores = _scores(answers[""])
-    return {
-        "accuracy": accuracy([str(label) for label in data.test.labels], [str(answer.label) for answer in answers[""]]),
-        "auroc": {name: auroc(scores, _scores(answers[name])) for name in data.ood},
-    }
+    found = {name: auroc(scores, _scores(answers[name])) for name in data.ood}
+    if data.test.is_multi_label:
+        told = [[str(label) for label in answer_labels(answer)] for answer in answers[""]]
+        names = sorted({*data.test.class_names, *(label for labels in told for label in labels)})
+        return {"micro_f1": micro_f1(label_matrix(data.test.labels, names), label_matrix(told, names)), "auroc": found}
+    told_labels = [str(answer.label) for answer in answers[""]]
+    return {"accuracy": accuracy([str(label) for label in data.test.labels], told_labels), "auroc": found}
+
+
+def answer_labels(answer: Prediction) -> tuple[Any, ...]:
+    """The labels of an answer, in no order that rounding could change; of a model of classes, the only one."""
+    return tuple(sorted(answer.labels, key=str)) if isinstance(answer, LabelSetPrediction) else (answer.label,)
 
 
 def _agreement(
@@ -83,10 +92,11 @@ def _agreement(
         pairs = [pair for key in reference for pair in zip(reference[key], answers[key], strict=True)]
         return float(max(abs(getattr(before, name) - getattr(after, name)) for before, after in pairs))
 
+    tested = list(zip(reference[""], answers[""], strict=True))
     if regression:
         return {"max_difference": largest_difference("label")}
     return {
-        "label_agreement": same("label", [""]),
+        "label_agreement": float(np.mean([answer_labels(before) == answer_labels(after) for before, after in tested])),
         "is_ood_agreement": same("is_ood", list(reference)),
         "max_confidence_difference": largest_difference("confidence"),
     }

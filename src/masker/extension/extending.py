@@ -161,6 +161,10 @@ def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, 
 
 def _extendable(model: Model) -> tuple[Detector, Statistics]:
     detector, method = model.require_detector("extend"), METHODS.get(model.settings.training.method)
+    if model.is_multi_label:
+        raise ConfigError(
+            "old texts are not labelled for a new one of several labels; train the model anew on all texts"
+        )
     if not method.fine_tuned or method.own_score is not None or detector.basis.learnt is not None:
         raise ConfigError(
             f"a model of method {method.name} with score {detector.score.name} cannot be extended; train it anew on "

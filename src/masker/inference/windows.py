@@ -82,7 +82,20 @@ def pool_windows(
 
 
 def document_labels(encoded: Encoded) -> npt.NDArray[np.int64]:
-    """(N,) class of each document."""
+    """(N,) class of each document, or (N, C) flags of its labels."""
     assert encoded.labels is not None
     _, first = np.unique(encoded.document, return_index=True)
     return np.asarray(encoded.labels[first], dtype=np.int64)
+
+
+def single_labels(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """(N,) one class for each document: of several labels the rarest, and one more class, C, for those without.
+
+    Rare labels say more about a document than those that many have, and would otherwise have no document.
+    """
+    if labels.ndim == 1:
+        return labels
+    documents = len(labels)
+    rarity = np.where(labels > 0, labels.sum(axis=0), documents + 2)  # (N, C)
+    rarity = np.column_stack([rarity, np.full(documents, documents + 1)])
+    return np.asarray(rarity.argmin(axis=1), dtype=np.int64)

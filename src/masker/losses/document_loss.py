@@ -3,6 +3,8 @@ r"""Loss of the document head, L_CE in the paper.
 * ``multi-class``: cross-entropy of the softmax, :math:`-\log softmax(z)_y`.
 * ``one-vs-rest``: C independent sigmoids (Shu et al. 2017), the sum over classes of the binary cross-entropies,
   :math:`-\log \sigma(z_y) - \sum_{c \ne y} \log(1 - \sigma(z_c))`.
+* ``multi-label``: the same sum, where every label that a document has is a positive term,
+  :math:`-\sum_{c \in Y} \log \sigma(z_c) - \sum_{c \notin Y} \log(1 - \sigma(z_c))`.
 * ``regression``: squared error, :math:`(z - y)^2`.
 
 Deviation: the paper does not say whether the 1-vs-rest terms are summed or averaged over classes. We sum; a mean would
@@ -24,7 +26,7 @@ def classification_loss(
 
     Args:
         doc_logits: (B, C) outputs of f_doc; (B, 1) for regression.
-        labels: (B,) class indices, or scores for regression.
+        labels: (B,) class indices, or scores for regression; (B, C) flags for multi-label.
         class_weights: (C,) factor per true class, with mean 1 over the training documents.
     """
     if head == "regression":
@@ -33,7 +35,8 @@ def classification_loss(
     if head == "multi-class":
         loss = functional.cross_entropy(logits, labels, reduction="none")
     else:
-        targets = functional.one_hot(labels, logits.shape[1]).to(logits.dtype)  # (B, C)
+        targets = labels if head == "multi-label" else functional.one_hot(labels, logits.shape[1])
+        targets = targets.to(logits.dtype)  # (B, C)
         loss = functional.binary_cross_entropy_with_logits(logits, targets, reduction="none").sum(dim=1)
     return loss if class_weights is None else loss * class_weights[labels]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import torch
 
-from masker.config import Head
+from masker.config import SIGMOID_HEADS, Head
 
 
 def product_of_experts(doc_logits: torch.Tensor, bias_logits: torch.Tensor, head: Head) -> torch.Tensor:
@@ -25,6 +25,6 @@ def product_of_experts(doc_logits: torch.Tensor, bias_logits: torch.Tensor, head
     log-probabilities for ``multi-class``, log-odds for ``one-vs-rest``.
     """
     logits, bias = doc_logits.float(), bias_logits.detach().float()
-    if head == "one-vs-rest":
+    if head in SIGMOID_HEADS:
         return logits + bias
     return (logits.log_softmax(dim=1) + bias.log_softmax(dim=1)).log_softmax(dim=1)

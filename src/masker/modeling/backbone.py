@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from masker.config import Head, ModelSettings
+from masker.config import SIGMOID_HEADS, Head, ModelSettings
 from masker.errors import ModelError
 from masker.hub import cache_only_when_offline
 from masker.modeling.embedded import EMBEDDED, embedded_folder
@@ -19,6 +19,7 @@ from masker.modeling.quiet import quiet_transformers
 #: 1-vs-rest is transformers' multi-label type, so its own pipeline applies a sigmoid to each class.
 PROBLEM_TYPES: dict[Head, str] = {
     "one-vs-rest": "multi_label_classification",
+    "multi-label": "multi_label_classification",
     "multi-class": "single_label_classification",
     "regression": "regression",
 }
@@ -70,7 +71,7 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
                 "mean; use --set model.pooling=document-token"
             )
         add_mean_pooling(classifier)
-    if settings.head == "one-vs-rest":
+    if settings.head in SIGMOID_HEADS:
         start_at_prior(classifier)
     return Backbone(tokenizer, classifier, encoder_length(settings.max_length, tokenizer, classifier))
 

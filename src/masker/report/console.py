@@ -66,6 +66,8 @@ def print_training(summary: Any, preset: str | None = None) -> None:
         out.print(f"{len(model.keywords)} keywords ({model.keywords.source}): {shown} …", markup=False)
     if model.detector is not None:
         report = model.describe_detector()
+        if "labels" in report:
+            out.print(label_promise(report["labels"]), soft_wrap=True)
         out.print(_promise(report), soft_wrap=True)
         if np.isfinite(model.detector.calibration.threshold):
             out.print(_rule({**report, "threshold": model.detector.calibration.threshold}), soft_wrap=True)
@@ -85,6 +87,9 @@ def print_decisions(decisions: Mapping[str, str], preset: str | None = None) -> 
 
 def print_evaluation(report: dict[str, Any]) -> None:
     """Print a table for the test set and two for the out-of-distribution sets: their scores, and the decisions."""
+    if "label_sets" in report:
+        print_label_sets(report)
+        return
     out = console()
     rows = dict(report["regression" if "regression" in report else "classification"])
     if "rejected" in report:
@@ -96,12 +101,7 @@ def print_evaluation(report: dict[str, Any]) -> None:
     out.print(interval_table(rows, 4, escape(f"{report['test']} ({report['documents']} documents)")))
     if not report.get("ood"):
         return
-    title = "out-of-distribution detection (%, with 95 % interval)"
-    detection = figure_table(["OOD set"], ["rows", "rejected", *DETECTION_COLUMNS.values()], title)
-    for name, figures in report["ood"].items():
-        cells = [_percent(figures[key]) for key in DETECTION_COLUMNS]
-        detection.add_row(escape(name), str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
-    out.print(detection)
+    out.print(detection_table(report["ood"]))
     title = "decisions on test and OOD set together, OOD as one more class (%, with 95 % interval)"
     decisions = figure_table(["OOD set"], list(OPEN_SET_COLUMNS.values()), title)
     for name, figures in report["ood"].items():
@@ -109,10 +109,54 @@ def print_evaluation(report: dict[str, Any]) -> None:
     out.print(decisions)
 
 
+def print_label_sets(report: dict[str, Any]) -> None:
+    """Print the figures of a model of several labels, and those of each label."""
+    out, missed = console(), report["missed"]
+    promise = "" if missed["promised"] is None else f" (promised {missed['promised']:.3g} on average)"
+    rows = dict(report["label_sets"])
+    rows[f"missed_share{promise}"] = rows.pop("missed_share")
+    rows |= {f"{name} at even odds": report["at_even_odds"][name] for name in ("micro_f1", "macro_f1", "missed_share")}
+    alarms = report["false_alarms"]
+    promise = "" if alarms["promised"] is None else f" (promised {alarms['promised']:.3g})"
+    rows[f"rejected as OOD{promise}"] = alarms["realised"]
+    out.print(interval_table(rows, 4, escape(f"{report['test']} ({report['documents']} documents)")))
+    table = figure_table(["label"], ["texts", "given", "precision", "recall", "F1", "from confidence"], "labels")
+    for row in sorted(report["by_label"], key=lambda row: (-row["documents"], row["label"])):
+        figures = ["–" if row[key] is None else f"{row[key]:.3f}" for key in ("precision", "recall", "f1", "threshold")]
+        table.add_row(escape(row["label"]), str(row["documents"]), str(row["given"]), *figures)
+    out.print(table)
+    if report["ood"]:
+        out.print(detection_table(report["ood"]))
+
+
+def label_promise(labels: dict[str, Any]) -> str:
+    """One line about which labels are given, and what that promises."""
+    if labels["promised"] is None:
+        return "a label is given at even odds; no text was held out, so nothing is promised about missed labels"
+    own = sum(labels["by_label"])
+    which = f" ({own} of {len(labels['by_label'])} labels keep that on their own, the others together)" if own else ""
+    return (
+        f"misses at most {100 * labels['promised']:.3g} % of a text's labels on average{which}; "
+        f"{labels['held_out']} held-out texts have labels"
+    )
+
+
+def detection_table(sets: Mapping[str, dict[str, Any]]) -> Table:
+    """How well each out-of-distribution set is told apart."""
+    title = "out-of-distribution detection (%, with 95 % interval)"
+    table = figure_table(["OOD set"], ["rows", "rejected", *DETECTION_COLUMNS.values()], title)
+    for name, figures in sets.items():
+        cells = [_percent(figures[key]) for key in DETECTION_COLUMNS]
+        table.add_row(escape(name), str(figures["documents"]), f"{100 * figures['rejected']:.1f}", *cells)
+    return table
+
+
 def print_calibration(report: dict[str, Any]) -> None:
     """Print the result of a calibration."""
     out = console()
     out.print(f"calibrated on {report['documents']} documents of {report['data']}", soft_wrap=True, markup=False)
+    if "labels" in report:
+        out.print(label_promise(report["labels"]), soft_wrap=True)
     out.print(_promise(report), soft_wrap=True)
     out.print(_rule(report), soft_wrap=True)
     kept = "" if report["labelled"] else ", unchanged because the documents have no labels"

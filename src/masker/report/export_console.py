@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Headings of the figures of a comparison; figures that a model does not have are skipped.
 _COLUMNS = {
     "label_agreement": "same label", "is_ood_agreement": "same is_ood", "max_confidence_difference": "max Δ confidence",
-    "max_difference": "max Δ", "accuracy": "accuracy", "pearson": "pearson", "mse": "mse",
+    "max_difference": "max Δ", "accuracy": "accuracy", "micro_f1": "micro F1", "pearson": "pearson", "mse": "mse",
 }  # fmt: skip
 
 

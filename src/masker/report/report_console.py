@@ -79,7 +79,7 @@ def evaluate_with_report(
     """What ``masker evaluate`` gives, and the report on it beside the model."""
     require_packages()
     target = check_output_folder(report_folder(folder))
-    test, ood = read_evaluation(sources, settings, numeric_labels=model.is_regression)
+    test, ood = read_evaluation(sources, settings, head=model.head)
     made = report_on(model, ReportDocuments(test, ood), ReportOptions(Path(folder).resolve().name, resamples=resamples))
     _log.info("report: %s", write_report_files(made, target).page)  # stdout is the evaluation
     refresh_card(made, Path(folder))

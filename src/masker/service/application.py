@@ -179,6 +179,7 @@ class Service:
             "opened": self.served.opened.isoformat(timespec="milliseconds"),
             "classes": model.labels,
             "regression": model.is_regression,
+            "multi_label": model.is_multi_label,
             "pairs": model.pairs,
             "max_length": model.max_length,
             "detector": model.describe_detector(),

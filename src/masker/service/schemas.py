@@ -103,11 +103,15 @@ class ClassProbability(BaseModel):
 class Answer(BaseModel):
     """The answer for one text: the fields of :class:`masker.Prediction`, and what the request asked for besides."""
 
-    label: Label
-    confidence: float | None = Field(description="Probability of the label; null for a regression.")
+    label: Label | None = Field(None, description="Absent if the model gives several.")
+    confidence: float | list[float] | None = Field(
+        description="Probability of the label, or of each of the labels; null for a regression."
+    )
     p_value: float | None = Field(description="About the share of the model's own texts that look as strange.")
     ood_score: float | None = Field(description="Higher = more out-of-distribution.")
     is_ood: bool | None = Field(description="Whether the text belongs to none of the classes.")
+    labels: list[Label] = Field([], description="The labels that hold, of a model that gives several; maybe none.")
+    none: bool = Field(False, description="Whether no label holds, of a model that gives several.")
     top_k: list[ClassProbability] = Field([], description="The most probable classes, if asked for.")
     evidence: dict[str, Any] = Field({}, description="The words that carry the answer, if asked for.")
 
@@ -126,6 +130,7 @@ class ModelDescription(BaseModel):
     opened: str = Field(description="When it was opened, or opened again.")
     classes: list[Label]
     regression: bool
+    multi_label: bool = Field(description="Whether a text may have several labels.")
     pairs: bool = Field(description="Whether inputs are pairs of texts.")
     max_length: int = Field(description="Tokens of a text that are read at a time.")
     detector: dict[str, Any] | None = Field(description="Score, threshold and promise of the reject option.")

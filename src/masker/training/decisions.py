@@ -34,7 +34,12 @@ def _documents(run: TrainingRun) -> str:
     text = f"{sum(part.n_documents for part in parts)} with {np.median(tokens):.0f} tokens (median)"
     if not run.classes:
         return text
-    sizes = np.bincount(np.concatenate([document_labels(part) for part in parts if len(part)]))
+    labels = np.concatenate([document_labels(part) for part in parts if len(part)])
+    if labels.ndim == 2:
+        sizes, none = labels.sum(axis=0), int((labels.sum(axis=1) == 0).sum())
+        several = f"{labels.sum() / len(labels):.3g} to a document" + (f", {none} documents without" if none else "")
+        return f"{text}, {len(run.classes)} labels of {sizes.min()} to {sizes.max()} ({several})"
+    sizes = np.bincount(labels)
     return f"{text}, {len(run.classes)} classes of {sizes.min()} to {sizes.max()}"
 
 
@@ -72,7 +77,8 @@ def _held_out(run: TrainingRun) -> str:
     data = run.data
     if data.folds is not None:
         text = f"none: cross-fitted in {int(data.folds.max()) + 1} folds, every document trains and calibrates"
-        alone = int((np.bincount(document_labels(data.train)) == 1).sum())
+        labels = document_labels(data.train)
+        alone = 0 if labels.ndim == 2 else int((np.bincount(labels) == 1).sum())
         return f"{text}; {alone} without another of its class only train" if alone else text
     validation = data.validation.n_documents
     if not validation:

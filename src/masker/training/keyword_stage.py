@@ -55,7 +55,10 @@ def choose_keywords(
         raise ConfigError(f"{scheme.name} keywords compare classes and a regression has none; use --keywords attention")
     groups = max(1, n_classes)
     labels = np.zeros(len(train), dtype=np.int64)
-    if n_classes and train.labels is not None:
+    if n_classes and train.labels is not None and train.labels.ndim == 2:
+        rows, labels = np.nonzero(train.labels)  # a document counts for each of its labels
+        train = train.take(rows.tolist())
+    elif n_classes and train.labels is not None:
         labels = np.asarray(train.labels, dtype=np.int64)
 
     def read_attention() -> AttentionScores:

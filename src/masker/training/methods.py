@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from masker.training.run import TrainingRun
 
 _CLASS_HEADS: tuple[Head, ...] = ("one-vs-rest", "multi-class")
-_ALL_HEADS: tuple[Head, ...] = (*_CLASS_HEADS, "regression")
+_ALL_HEADS: tuple[Head, ...] = (*_CLASS_HEADS, "multi-label", "regression")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ for _row in (
         fine_tuned=False,
     ),
     Method(
-        "linear", _linear, ("multi-class",), own_score="highest-logit", attention=False, fine_tuned=False,
+        "linear", _linear, ("multi-class", "multi-label"), own_score="highest-logit", attention=False, fine_tuned=False,
         cross_fits=True,
     ),
 ):  # fmt: skip

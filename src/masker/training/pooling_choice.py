@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from masker.config import Settings
+from masker.config import Head, Settings
 from masker.documents.encoding import Encoded
 from masker.documents.folds import stratified_folds
 from masker.inference.torch_backend import head_inputs
+from masker.inference.windows import single_labels
 from masker.modeling.backbone import Backbone, load_backbone, resolve_backbone
 from masker.modeling.heads import output_layer
 from masker.modeling.pooling import (
@@ -86,5 +87,7 @@ def _held_out_error(vectors: Any, encoded: Encoded, n_classes: int, settings: Se
             probe = fit_probe(vectors[~inside], labels[~inside], 1, head="regression")
             errors.append((probe(vectors[inside])[:, 0] - labels[inside]) ** 2)
         return float(np.concatenate(errors).mean())
-    folds = stratified_folds(labels.tolist(), _FOLDS, seed)
-    return cross_entropy(out_of_fold_logits(vectors, labels, n_classes, folds, strength=STRENGTH), labels)
+    folds = stratified_folds(single_labels(labels).tolist(), _FOLDS, seed)
+    # A 1-vs-rest head is compared as the softmax that it comes close to.
+    head: Head = "multi-label" if labels.ndim == 2 else "multi-class"
+    return cross_entropy(out_of_fold_logits(vectors, labels, n_classes, folds, head=head, strength=STRENGTH), labels)

@@ -53,9 +53,10 @@ def fit_probe(
 
     Args:
         vectors: (N, F), dense or sparse, of about length 1.
-        labels: (N,) class indices, or numbers for a regression. A class without documents gets a low constant.
+        labels: (N,) class indices, or numbers for a regression; (N, C) flags for multi-label. A class without documents
+            gets a low constant.
         n_classes: C.
-        head: ``one-vs-rest`` fits each class against all others, ``regression`` a ridge regression.
+        head: ``one-vs-rest`` and ``multi-label`` fit each class against all others, ``regression`` a ridge regression.
         strength: C of the equation.
         balanced: Weight the documents so that all classes count alike.
     """
@@ -66,6 +67,14 @@ def fit_probe(
         return LinearMap(np.atleast_2d(ridge.coef_), np.atleast_1d(ridge.intercept_))
     model = LogisticRegression(C=strength, max_iter=1000, class_weight="balanced" if balanced else None)
     weight, bias = np.zeros((n_classes, vectors.shape[1])), np.full(n_classes, _ABSENT)
+    if head == "multi-label":
+        for label in range(n_classes):
+            if 0 < labels[:, label].sum() < len(labels):
+                model.fit(vectors, labels[:, label])
+                weight[label], bias[label] = model.coef_[0], model.intercept_[0]
+            elif len(labels) and labels[0, label]:
+                bias[label] = -_ABSENT
+        return LinearMap(weight, bias)
     present = np.unique(labels)
     if head == "one-vs-rest" and len(present) > 1:
         for label in present:
@@ -98,22 +107,22 @@ def out_of_fold_logits(vectors: Any, labels: Labels, n_classes: int, folds: Labe
 
 
 def cross_entropy(logits: Floats, labels: Labels) -> float:
-    """Mean of −log softmax(logits) at the labels."""
+    """Mean of −log softmax(logits) at the labels; for (N, C) flags, of the sum of the binary cross-entropies."""
+    if labels.ndim == 2:
+        return float((np.logaddexp(0.0, logits) - labels * logits).sum(axis=1).mean())
     shifted = logits - logits.max(axis=1, keepdims=True)
     return float((np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(labels)), labels]).mean())
 
 
-def choose_strength(vectors: Any, labels: Labels, n_classes: int, folds: Labels, *, balanced: bool = False) -> float:
-    """The C of :data:`STRENGTHS` with the lowest cross-entropy on left-out folds."""
+def choose_strength(vectors: Any, labels: Labels, n_classes: int, folds: Labels, **options: Any) -> float:
+    """The C of :data:`STRENGTHS` with the lowest cross-entropy on left-out folds; options as in :func:`fit_probe`."""
     # A sample, since documents may come sorted by class.
     rows = np.sort(np.random.default_rng(0).permutation(len(labels))[:CHOOSING_DOCUMENTS])
     if len(np.unique(folds[rows])) < 2:
         return STRENGTH
     figures = {
         strength: cross_entropy(
-            out_of_fold_logits(
-                vectors[rows], labels[rows], n_classes, folds[rows], strength=strength, balanced=balanced
-            ),
+            out_of_fold_logits(vectors[rows], labels[rows], n_classes, folds[rows], strength=strength, **options),
             labels[rows],
         )
         for strength in STRENGTHS

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 import logging
-import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -37,10 +36,9 @@ from masker.inference.linear_backend import (
 )
 from masker.inference.outputs import Outputs
 from masker.inference.torch_backend import TorchBackend, head_inputs
-from masker.inference.windows import document_labels, document_outputs, pool_outputs
+from masker.inference.windows import document_labels, document_outputs, pool_outputs, single_labels
 from masker.keywords import KeywordSet
 from masker.masking.keywords_only import contain_keywords, keywords_only
-from masker.metrics import accuracy
 from masker.modeling.backbone import load_backbone, resolve_backbone
 from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
@@ -57,6 +55,7 @@ from masker.training.probe import LinearMap, choose_strength, fit_probe
 from masker.training.schedule import Schedule, final_schedule, keyword_schedule
 from masker.training.training_data import TrainingData, encode_training_data
 from masker.training.training_stage import TrainingStage, train_stage
+from masker.training.validation_figure import lost_and_won, validation_figure
 
 _log = logging.getLogger("masker")
 
@@ -83,7 +82,7 @@ class TrainingRun:
         data: The encoded documents.
         pooling: What the head reads, and why.
         keywords: The keyword set, once :meth:`find_keywords` has chosen it.
-        validation: Accuracy (or Pearson correlation) of the last stage on the validation documents.
+        validation: Accuracy (or micro F1, or Pearson correlation) of the last stage on the validation documents.
         train_outputs: Outputs of the training documents, where training has computed them anyway.
         start_logits: What the probe that the network started from says of the validation documents.
         kept_start: Whether training did not improve on that probe, which is the model then.
@@ -204,25 +203,13 @@ class TrainingRun:
         """The network before any training: the encoder, with a head from the probe."""
         backend = TorchBackend(self.start_classifier(), self.tokenizer, str(self.device))
         if self.start_logits is not None:
-            labels = document_labels(self.data.validation)
-            self.validation = {"accuracy": accuracy(labels, self.start_logits.argmax(axis=1))}
+            labels, head = document_labels(self.data.validation), self.settings.model.head
+            self.validation = validation_figure(labels, self.start_logits, head)
         return backend
 
     def keeps_start(self, labels: npt.NDArray[np.int64], trained: Any, start: Any) -> bool:
-        """Whether to keep the probe that training started from.
-
-        Training must have lost more of the held-out documents than chance explains: of the documents that only one of
-        the two gets right, more than one standard error too many. A tie goes to the trained network, whose features
-        are better for detection.
-
-        Args:
-            labels: (N,) classes of held-out documents.
-            trained: (N, C) logits of the trained network.
-            start: (N, C) logits of the probe.
-        """
-        right, before = trained.argmax(axis=1) == labels, start.argmax(axis=1) == labels
-        lost, won = int((before & ~right).sum()), int((right & ~before).sum())
-        self.kept_start = lost - won > math.sqrt(lost + won)
+        """Whether to keep the probe that training started from (:func:`lost_and_won`)."""
+        lost, won, self.kept_start = lost_and_won(labels, trained, start, self.settings.model.head)
         if self.kept_start:
             _log.info("training lost %d held-out documents and won %d: keeping the probe it started from", lost, won)
         return self.kept_start
@@ -291,8 +278,8 @@ class TrainingRun:
         pooling = self.settings.model.window_pooling
         self.train_outputs = pool_outputs(backend.outputs_of(vectors), train.document, pooling)
         if len(validation):
-            predicted = document_outputs(backend, validation, pooling).logits.argmax(axis=1)
-            self.validation = {"accuracy": accuracy(document_labels(validation), predicted)}
+            logits = document_outputs(backend, validation, pooling).logits
+            self.validation = validation_figure(document_labels(validation), logits, self.settings.model.head)
         return backend
 
     def _vectorizer(self, features: str) -> Vectorizer:
@@ -317,10 +304,13 @@ class TrainingRun:
         if "strength" not in whole._features:
             labels = whole.data.train.labels
             assert labels is not None
-            folds = stratified_folds(labels.tolist(), CHOOSING_FOLDS, self.settings.training.seed)
-            balanced = self.settings.loss.class_weights == "balanced"
+            folds = stratified_folds(single_labels(labels).tolist(), CHOOSING_FOLDS, self.settings.training.seed)
+            options = {
+                "head": self.settings.model.head,
+                "balanced": self.settings.loss.class_weights == "balanced",
+            }
             whole._features["strength"] = choose_strength(
-                whole._features[features], labels, len(self.classes), folds, balanced=balanced
+                whole._features[features], labels, len(self.classes), folds, **options
             )
         strength: float = whole._features["strength"]
         return strength

@@ -20,7 +20,6 @@ from masker.losses.reconstruction import reconstruction_loss
 from masker.losses.total import total_loss
 from masker.losses.uniform_attention import uniform_attention_loss
 from masker.masking.collator import Collator
-from masker.metrics import accuracy, pearson
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
 from masker.training import resume
@@ -30,6 +29,7 @@ from masker.training.finite_steps import FiniteSteps
 from masker.training.loss_curve import LossCurve
 from masker.training.progress_callback import ProgressCallback
 from masker.training.sampler import LengthGroupedBatches
+from masker.training.validation_figure import figure_name, validation_figure
 
 if TYPE_CHECKING:
     from masker.training.training_data import TrainingData
@@ -154,17 +154,14 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         return self.accelerator.prepare(DataLoader(dataset, batch_size=batch_size, collate_fn=plain))
 
     def _validation_metrics(self, prediction: EvalPrediction) -> dict[str, float]:
-        """Accuracy (or correlation) and mean loss, from the outputs of all processes.
+        """Accuracy (or micro F1, or correlation) and mean loss, from the outputs of all processes.
 
         The Trainer's own loss is a mean of batch means, which depends on how the documents are batched.
         """
         logits, labels = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
         head = self.settings.model.head
         losses = classification_loss(torch.from_numpy(logits), torch.from_numpy(labels), head, self.class_weights)
-        loss = losses.double().mean().item()
-        if head == "regression":
-            return {"pearson": pearson(labels, logits[:, 0]), "loss": loss}
-        return {"accuracy": accuracy(labels, logits.argmax(axis=1)), "loss": loss}
+        return {**validation_figure(labels, logits, head), "loss": losses.double().mean().item()}
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """Add the figure that selects the best checkpoint.
@@ -177,7 +174,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             right = round(metrics["eval_accuracy"] * len(self.eval_dataset))
             metrics["eval_selection"] = right + 1.0 / (1.0 + metrics["eval_loss"])
         else:
-            metrics["eval_selection"] = metrics["eval_pearson"]
+            metrics["eval_selection"] = metrics[f"eval_{figure_name(self.settings.model.head)}"]
         # All processes must choose the same checkpoint, down to the last bit of a tie.
         shared: dict[str, float] = distributed.broadcast(metrics)
         return shared

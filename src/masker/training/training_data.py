@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,7 @@ from masker.documents import Documents, validation_split
 from masker.documents.encoding import Encoded, encode
 from masker.documents.folds import stratified_folds
 from masker.errors import ConfigError, DataError
-from masker.inference.windows import document_labels
-from masker.labels import class_indices
+from masker.labels import class_indices, label_matrix
 from masker.registry import METHODS
 from masker.training.cross_fitting import FOLDS, uses_cross_fitting
 
@@ -60,26 +60,37 @@ def encode_training_data(
     if settings.model.head == "regression":
         labels: Any = np.array(documents.labels, dtype=np.float32)
     else:
-        labels = class_indices(documents.labels, classes)
+        labels = (label_matrix if documents.is_multi_label else class_indices)(documents.labels, classes)
     encoded = encode(
         tokenizer, documents.texts, documents.pairs, max_length, labels=labels, window_overlap=settings.model.overlap
     )
     seed = settings.training.seed
+    strata = _strata(documents)
     if uses_cross_fitting(settings, len(documents), int(encoded.lengths.sum())):
-        counts = np.bincount(document_labels(encoded))
-        if counts.max() < 2:
+        largest = max(Counter(strata).values())
+        if largest < 2:
             raise _nothing_to_hold_out()
-        folds = stratified_folds(documents.labels, min(FOLDS, int(counts.max())), seed)
+        folds = stratified_folds(strata, min(FOLDS, largest), seed)
         return TrainingData(encoded, _empty(encoded), None, folds)
     if settings.data.validation_fraction == 0.0:
         _check_nothing_to_choose(settings)
         return TrainingData(encoded, _empty(encoded))
-    train, held_out = validation_split(documents.labels, settings.data.validation_fraction, seed)
+    train, held_out = validation_split(strata, settings.data.validation_fraction, seed)
     if not held_out:
         raise _nothing_to_hold_out()
-    parts = [train, *_calibration_split(documents.labels, held_out, settings)]
+    parts = [train, *_calibration_split(strata, held_out, settings)]
     chosen, validation, *calibration = [encoded.take_documents(_flags(rows, len(documents))) for rows in parts]
     return TrainingData(chosen, validation, calibration[0] if calibration else None)
+
+
+def _strata(documents: Documents) -> Sequence[object]:
+    """What documents are spread evenly by: their classes.
+
+    Those with several labels are held out at random. A spread that keeps rare labels for training would leave their
+    documents, which are the hardest, out of the calibration, and the promise would be too good.
+    """
+    assert documents.labels is not None
+    return [""] * len(documents) if documents.is_multi_label else documents.labels
 
 
 def _empty(encoded: Encoded) -> Encoded:
@@ -105,7 +116,7 @@ def _check_nothing_to_choose(settings: Settings) -> None:
         )
 
 
-def _calibration_split(labels: list[str] | list[float], held_out: list[int], settings: Settings) -> list[list[int]]:
+def _calibration_split(labels: Sequence[object], held_out: list[int], settings: Settings) -> list[list[int]]:
     """Validation rows and calibration rows; the former alone if the latter would be too few to promise much."""
     share = settings.data.calibration_share
     if settings.model.head == "regression" or share * len(held_out) < LEAST_CALIBRATION:

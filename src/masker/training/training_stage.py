@@ -36,6 +36,7 @@ from masker.training.resume import checkpoint_step, last_complete_checkpoint
 from masker.training.schedule import Schedule, frozen_layers
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
+from masker.training.validation_figure import figure_name
 
 _log = logging.getLogger("masker")
 
@@ -76,7 +77,7 @@ def train_stage(
     """Train a classifier in place, or read back what the stage has left in ``folder``.
 
     Returns:
-        The network, and its accuracy (or Pearson correlation) on the validation documents.
+        The network, and its accuracy (or micro F1, or Pearson correlation) on the validation documents.
     """
     views = make_views(settings, stage.keywords, tokenizer)
     reconstruct = views is not None and views.keyword_view and settings.loss.keyword_view == "reconstruct"
@@ -110,7 +111,7 @@ def train_stage(
     network.eval()
     if not len(data.validation):
         return network, {}
-    name = "pearson" if settings.model.head == "regression" else "accuracy"
+    name = figure_name(settings.model.head)
     return network, {name: float(trainer.evaluate()[f"eval_{name}"])}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from masker.config import Head, Settings
+from masker.config import SIGMOID_HEADS, Head, Settings
 from masker.detection.arrays import Floats
 from masker.detection.score import Score, register_score
 from masker.detection.statistics import Statistics
@@ -24,7 +24,7 @@ from masker.inference.outputs import Outputs
 def energy_score(doc_logits: npt.NDArray[np.floating], head: Head) -> Floats:
     """(N,) scores of (N, C) logits; higher = more out-of-distribution."""
     logits = np.asarray(doc_logits, dtype=np.float64)
-    if head == "one-vs-rest":
+    if head in SIGMOID_HEADS:
         return np.asarray(-np.logaddexp(0.0, logits).sum(axis=1))
     return -np.asarray(logsumexp(logits, axis=1))
 

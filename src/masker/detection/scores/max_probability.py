@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
-from masker.config import Head, Settings
+from masker.config import SIGMOID_HEADS, Head, Settings
 from masker.detection.arrays import Floats
 from masker.detection.score import Score, register_score
 from masker.detection.statistics import Statistics
@@ -24,7 +24,7 @@ from masker.inference.outputs import Outputs
 def class_probabilities(doc_logits: npt.NDArray[np.floating], head: Head) -> Floats:
     """(N, C) sigmoids or softmax of f_doc. Sigmoids need not sum to 1: a 1-vs-rest head may reject all classes."""
     logits = np.asarray(doc_logits, dtype=np.float64)
-    if head == "one-vs-rest":
+    if head in SIGMOID_HEADS:
         return np.asarray(expit(logits))
     return np.asarray(np.exp(logits - logsumexp(logits, axis=1, keepdims=True)))
 
@@ -34,7 +34,7 @@ def max_probability_score(doc_logits: npt.NDArray[np.floating], head: Head) -> F
     logits = np.asarray(doc_logits, dtype=np.float64)
     best = logits.argmax(axis=1)
     rows = np.arange(len(logits))
-    if head == "one-vs-rest":
+    if head in SIGMOID_HEADS:
         return np.asarray(expit(-logits[rows, best]))
     others = logits.copy()
     others[rows, best] = -np.inf

@@ -30,14 +30,15 @@ function verdictLine(answer) {
   if (answer.confidence === null) return ["This model predicts a number."];
   const badge = make("span", { class: "badge" }, answer.is_ood ? "◇ rejected" : "● known");
   const confidence = percent(answer.confidence);
-  const label = make("b", {}, String(answer.label));
+  const label = make("b", {}, String(answer.closest ?? answer.label));
+  if (answer.none && !answer.is_ood) return [badge, "No label holds. The closest is ", label, ` with ${confidence}.`];
   return answer.is_ood
     ? [badge, "The closest class is ", label, ` with a confidence of ${confidence}.`]
     : [badge, `Confidence ${confidence}.`];
 }
 
 function showHistogram(answer, { histogram, classes }) {
-  const place = classes.indexOf(answer.label);
+  const place = classes.indexOf(answer.closest ?? answer.label);
   byId("calibration").hidden = !histogram || answer.ood_score === null;
   redraw = null;
   if (byId("calibration").hidden) return;

@@ -34,10 +34,18 @@ export async function call(path, { body, signal, quiet = false } = {}) {
 
 const asInput = ({ text, pair }) => (pair === null ? text : [text, pair]);
 
+/** An answer with several labels, in the form that the page shows: their names in one, and the closest of all. */
+function asShown(answer) {
+  if (!Array.isArray(answer.confidence)) return answer;
+  const [best] = answer.top_k ?? [];
+  const label = answer.labels.join(" · ") || "none of the labels";
+  return { ...answer, label, closest: best?.label, confidence: answer.confidence[0] ?? best?.confidence ?? 0 };
+}
+
 /** One text, with everything the page shows about it; `evidence` only if the service offers it. */
 export async function explain(input, evidence, signal) {
   const body = { texts: [asInput(input)], top_k: 5, evidence };
-  return (await call("v1/classify", { body, signal })).predictions[0];
+  return asShown((await call("v1/classify", { body, signal })).predictions[0]);
 }
 
 /**
@@ -46,7 +54,7 @@ export async function explain(input, evidence, signal) {
  */
 export async function classifyAll(inputs, signal) {
   try {
-    return (await call("v1/classify", { body: { texts: inputs.map(asInput) }, signal })).predictions;
+    return (await call("v1/classify", { body: { texts: inputs.map(asInput) }, signal })).predictions.map(asShown);
   } catch (error) {
     if (error.status === 429 || error.status === 503) {
       await new Promise((resolve) => setTimeout(resolve, error.retryAfter * 1000));
