@@ -152,8 +152,7 @@ class Model:
                 unless the folder was exported without its weights.
             device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
             score: Another out-of-distribution score, calibrated on the same held-out documents.
-            false_alarm_rate: Another rate to promise.
-            confidence: Another probability to promise it with.
+            false_alarm_rate, confidence: Another promise.
 
         Raises:
             ConfigError: When there is no such backend or device, or the model does not have that score.
@@ -300,9 +299,7 @@ class Model:
             texts: New texts that the model was not trained on.
             labels: Their classes, for the confidence and the choice of ``auto``; ``None`` leaves both unchanged.
             score: Another score; ``auto`` is chosen anew on one part of the texts and calibrated on the other.
-            false_alarm_rate: Another rate to promise.
-            confidence: Another probability to promise it with.
-            class_conditional: Whether to promise it for each class.
+            false_alarm_rate, confidence, class_conditional: Another promise.
             statistics: Labelled training texts, to gather the score's statistics from.
 
         Raises:
