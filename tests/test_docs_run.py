@@ -2,7 +2,8 @@
 
 Python and ``masker`` commands run with a tiny encoder in a folder that has the files the pages name. What takes hours,
 a network, a GPU or a cluster is parsed only (``test_readme.py``); :func:`reason_to_skip` says what that is. Pages
-repeat each other, so the fast suite types a command with the same options once; ``make test-slow`` types all of them.
+repeat each other, so the fast suite runs a command with the same options once, and trains each method once (otherwise
+``--plan``); ``make test-slow`` runs all of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -177,8 +179,9 @@ class Reader:
         made = Path(words[words.index("--output") + 1]) if "--output" in words else Path("review.csv")
         if words[0] in MAKES and "--output" in words:
             shutil.rmtree(made, ignore_errors=True)
-        if self.patient or self.is_new(words):
-            hurried = ["--no-report"] if words[0] == "train" and not self.patient else []
+        new = self.patient or self.is_new(words)
+        if new or words[0] == "train":
+            hurried = [] if self.patient or words[0] != "train" else ["--no-report"] if new else ["--plan"]
             done = run(*words, *hurried, text=text)
             assert done.returncode in (0, 3 if words[0] == "monitor" else 0), f"{line}\n{done.stderr}"
             self.printed = done.stdout
@@ -188,7 +191,10 @@ class Reader:
 
     def is_new(self, words: list[str]) -> bool:
         """Whether the fast suite has to run a command: a quick one, or one with options that were not typed before."""
-        shape = (words[0], *sorted(word.split("=")[0] for word in words if re.match(r"-|\w+\.\w+=", word)))
+        options = [word for word in words if word.startswith("-")]
+        if words[0] == "train":  # what is trained; whether other options fit the data, the plan says as well
+            options = [word for before, word in pairwise(words) if before in ("--method", "--head", "--preset")]
+        shape = (words[0], *sorted(options))
         known = shape in self.typed
         self.typed.add(shape)
         return words[0] not in FIGURES and not (known and words[0] in HEAVY)
