@@ -81,7 +81,9 @@ def test_every_option_named_in_the_docs_exists():
     known = {option for command in _commands(cli) for parameter in command.params for option in parameter.opts}
     for page in PAGES:
         for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", page.read_text(encoding="utf-8"))):
-            assert option in known | FOREIGN_OPTIONS.get(page.name, set()) | {"--help", "--version"}, f"{page.name}: {option}"
+            assert option in known | FOREIGN_OPTIONS.get(page.name, set()) | {"--help", "--version"}, (
+                f"{page.name}: {option}"
+            )
 
 
 def _commands(group):
