@@ -64,8 +64,8 @@ def reason_to_skip(words: list[str]) -> str:
     return f"needs a network for {remote[0]}" if remote and command != "reproduce" else ""
 
 
-def write_table(path: Path, texts: list[str], labels: list[str] | None = None, **more: list[str]) -> None:
-    columns = {"text": texts, **({} if labels is None else {"label": labels}), **more}
+def write_table(path: Path, texts: list[str], label: list[str] | None = None, **more: list[str]) -> None:
+    columns = {"text": texts, **({} if label is None else {"label": label}), **more}
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
@@ -88,6 +88,8 @@ def write_files(folder: Path) -> None:
     write_table(folder / "other-domain.csv", *make_corpus(24, 11))
     pairs, labels = make_corpus(48, 12)
     write_table(folder / "pairs.csv", pairs, labels, text_pair=pairs[::-1])
+    several = [";".join(sorted({label, labels[0]}) if index % 3 else [label]) for index, label in enumerate(labels)]
+    write_table(folder / "tickets.csv", pairs, labels=[*several[:-1], ""])
     write_table(folder / "ratings.csv", pairs, [str(index % 5) for index in range(48)])
     (folder / "words.txt").write_text("rocket\nbread\ngoal\n")
     (folder / "texts.txt").write_text("\n".join(foreign[:3]))
