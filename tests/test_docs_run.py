@@ -91,6 +91,12 @@ def write_files(folder: Path) -> None:
     several = [";".join(sorted({label, labels[0]}) if index % 3 else [label]) for index, label in enumerate(labels)]
     write_table(folder / "tickets.csv", pairs, labels=[*several[:-1], ""])
     write_table(folder / "ratings.csv", pairs, [str(index % 5) for index in range(48)])
+    with (folder / "tickets.csv").open("w", newline="", encoding="utf-8") as file:
+        both = (
+            [text, label if index % 4 else f"{label};other"]
+            for index, (text, label) in enumerate(zip(pairs, labels, strict=True))
+        )
+        csv.writer(file).writerows([["text", "labels"], *both])
     (folder / "words.txt").write_text("rocket\nbread\ngoal\n")
     (folder / "texts.txt").write_text("\n".join(foreign[:3]))
     (folder / "news.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in foreign))
@@ -195,7 +201,9 @@ class Reader:
         """Whether the fast suite has to run a command: a quick one, or one with options that were not typed before."""
         options = [word for word in words if word.startswith("-")]
         if words[0] == "train":  # what is trained; whether other options fit the data, the plan says as well
-            options = [word for before, word in pairwise(words) if before in ("--method", "--head", "--preset")]
+            options = [
+                word for before, word in pairwise(words) if before in ("train", "--method", "--head", "--preset")
+            ]
         shape = (words[0], *sorted(options))
         known = shape in self.typed
         self.typed.add(shape)
