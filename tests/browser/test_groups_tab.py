@@ -78,7 +78,7 @@ def test_a_named_group_is_downloaded_as_labelled_data(service, new_page):
 def test_the_model_is_extended_and_knows_the_texts(growing, new_page):
     url, folder = growing
     page = new_page(url)
-    page.get_by_label("Token").fill("open sesame")
+    page.get_by_label("Token", exact=True).fill("open sesame")
     page.get_by_role("button", name="Use it").click()
     expect(page.locator("#model-line")).to_contain_text("3 classes")
     open_groups(page)
@@ -97,7 +97,7 @@ def test_the_model_is_extended_and_knows_the_texts(growing, new_page):
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (360, "light")])
 def test_nothing_grave_for_a_screen_reader(growing, new_page, width, scheme):
     page = new_page(growing[0], width=width, scheme=scheme)
-    page.get_by_label("Token").fill("open sesame")
+    page.get_by_label("Token", exact=True).fill("open sesame")
     page.get_by_role("button", name="Use it").click()
     open_groups(page)
     assert findings(page) == [] and fits(page)

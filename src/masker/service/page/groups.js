@@ -69,6 +69,7 @@ function card(group, place) {
     "aria-describedby": `${title}-line`,
   });
   const one = make("button", { type: "button", "data-download": place, disabled: true,
+    "aria-label": `Download “${group.name}”`,
     onclick: () => downloadNamed(named().filter((entry) => entry.place === place)) }, "Download");
   return make("li", { class: "group" },
     make("h3", { id: title }, group.name),
