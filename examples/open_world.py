@@ -43,6 +43,7 @@ def messages(part: str, newsgroups: Sequence[str], first: int, count: int) -> Do
 
 
 def write(documents: Documents, path: Path, *, labels: bool) -> None:
+    """Write documents as a CSV file."""
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["text", *(["label"] if labels else [])])

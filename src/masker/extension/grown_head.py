@@ -6,11 +6,12 @@ r"""A linear head with more classes, that stays near what it was.
 
 :math:`w_c^0` is the present row of a class, and 0 for a new one. The sum is over the new texts and over those that the
 model kept of its training (the bank), so a new class learns what it is not, and the old ones make room for it.
-:math:`\ell` is the cross-entropy of the head, softmax or one sigmoid a class, and :math:`\beta_c` makes each class count
-alike, so that a new class of ten texts is heard beside old ones of hundreds; their mean is 1.
+:math:`\ell` is the cross-entropy of the head, softmax or one sigmoid a class, and :math:`\beta_c` makes each class
+count alike, so that a new class of ten texts is heard beside old ones of hundreds; their mean is 1.
 
-Leaving the old rows as they are would change no old answer but those that a new class takes. Measured, it is the worse
-choice: more texts of the old classes get a wrong answer, and more of the new ones, too (docs/open-world.md).
+Leaving the old rows as they are would change no old answer but those that a new class takes. It was tried on HWU64 with
+32 + 32 classes and is the worse choice: 90.9 instead of 91.8 % of the texts of old classes, and 79.1 instead of 79.8 %
+of those of new classes, got the right answer.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Extender = Callable[[Sequence[Text], Sequence[Any]], dict[str, Any]]
 #: Where the texts of a request are from, for the provenance of the model.
 SOURCE = "service"
+#: Seconds after which a refused caller may try again.
 _WAIT = 5.0
 
 
@@ -38,9 +40,16 @@ class FolderExtender:
 
     def __call__(self, texts: Sequence[Text], labels: Sequence[Any]) -> dict[str, Any]:
         require("extending a model", "torch", "transformers")
+        from filelock import FileLock, Timeout
+
         from masker.extension import extend_folder
 
-        made, _ = extend_folder(self._folder, texts, labels, device=self._device, data=SOURCE)
+        folder = Path(self._folder).expanduser().absolute()
+        try:
+            with FileLock(folder.with_name(f".{folder.name}.extend.lock"), timeout=0):
+                made, _ = extend_folder(folder, texts, labels, device=self._device, data=SOURCE)
+        except Timeout:
+            raise overloaded("another worker extends the model; try again", _WAIT) from None
         return {
             "added": made.added,
             "new_classes": made.new_classes,
@@ -139,7 +148,8 @@ class Growth:
         """
         model = self._service.served.model
         self._service.check(model, texts)
-        return await self._alone(group_texts, model, texts, settings)
+        found: dict[str, Any] = await self._alone(group_texts, model, texts, settings)
+        return found
 
     async def extend(self, texts: Sequence[Text], labels: Sequence[Any]) -> dict[str, Any]:
         """Add labelled texts to the model's folder and serve the new model.
