@@ -2,8 +2,8 @@
 
     python examples/open_world.py [FOLDER]
 
-The data are made-up messages to the support of a shop. The model knows four kinds of them; the traffic also has two that
-it has never seen. Takes about a minute on two cores. FOLDER (default: runs/open-world-example) keeps the files, and may
+The data are made-up messages to the support of a shop. The model knows four kinds of them; the traffic also has two
+that it has never seen. Takes about a minute on two cores. FOLDER (default: runs/open-world-example) keeps the files, and may
 be removed.
 
 Every step is a call behind a command: ``masker train``, ``predict``, ``discover`` and ``extend`` do the same.

@@ -135,6 +135,8 @@ class Growth:
         if self._extender is None:
             message = "this service cannot change its model; use 'masker extend', and start it anew"
             raise ServiceError(409, "extend_failed", message)
+        if self._service.served.model.is_multi_label:
+            raise ServiceError(409, "extend_failed", "a model of several labels cannot be extended; train it anew")
         if self._service.served.model.backend.weights() is None:
             message = "the service runs an exported model; use 'masker extend', export it again, and reload"
             raise ServiceError(409, "extend_failed", message)

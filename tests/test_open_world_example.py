@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "open_world.py"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "open_world.py"
 
 
 @pytest.mark.slow
