@@ -3,8 +3,8 @@
     python examples/open_world.py [FOLDER]
 
 The data are made-up messages to the support of a shop. The model knows four kinds of them; the traffic also has two
-that it has never seen. Takes about a minute on two cores. FOLDER (default: runs/open-world-example) keeps the files, and may
-be removed.
+that it has never seen. Takes about a minute on two cores. FOLDER (default: runs/open-world-example) keeps the files,
+and may be removed.
 
 Every step is a call behind a command: ``masker train``, ``predict``, ``discover`` and ``extend`` do the same.
 """
@@ -27,18 +27,7 @@ from masker.commands.extend import ExtendOptions, extend
 from masker.commands.train import train
 from masker.config import DataSettings, Settings
 
-ITEMS = (
-    "lamp",
-    "jacket",
-    "backpack",
-    "kettle",
-    "desk",
-    "headphones",
-    "blue shoes",
-    "garden chair",
-    "phone case",
-    "rug",
-)
+ITEMS = "lamp|jacket|backpack|kettle|desk|headphones|blue shoes|garden chair|phone case|rug".split("|")
 KNOWN = {
     "delivery": (
         "Where is the parcel with my {}?",
