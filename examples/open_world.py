@@ -27,7 +27,10 @@ from masker.commands.extend import ExtendOptions, extend
 from masker.commands.train import train
 from masker.config import DataSettings, Settings
 
-ITEMS = "lamp|jacket|backpack|kettle|desk|headphones|blue shoes|garden chair|phone case|rug".split("|")
+ITEMS = (
+    *("lamp", "jacket", "backpack", "kettle", "desk", "headphones", "blue shoes", "garden chair"),
+    *("phone case", "rug"),
+)
 KNOWN = {
     "delivery": (
         "Where is the parcel with my {}?",
