@@ -28,7 +28,7 @@ SEEDS = (0, 1, 2)
 #: Each part, and the shares of known classes that it is measured at.
 PARTS: dict[str, tuple[Callable[[Cell], dict[str, Any]], tuple[float, ...]]] = {
     "discover": (discover_cell, KNOWN),
-    "extend": (extend_cell, (0.75,)),
+    "extend": (extend_cell, (0.75, 0.5)),
     "review": (review_cell, (0.5,)),
 }
 
@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--corpora", nargs="*", choices=list(CORPORA), default=list(CORPORA))
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
+    parser.add_argument("--known", nargs="*", type=float, default=list(KNOWN), help="only these shares")
     parser.add_argument("--cells", type=int, default=10**6)
     parser.add_argument("--page", action="store_true", help="write the tables from the JSON, measure nothing")
     options = parser.parse_args()
@@ -54,6 +55,7 @@ def main() -> None:
         for seed in options.seeds
         for corpus in options.corpora
         for share in PARTS[part][1]
+        if share in options.known
     ]
     for part, cell in wanted:
         if left <= 0:

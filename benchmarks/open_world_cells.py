@@ -163,12 +163,17 @@ def extend_cell(cell: Cell) -> dict[str, Any]:
 
 
 def told(model: Any, split: Split) -> dict[str, float | None]:
-    """Accuracy on old and new classes, and how many of their texts are rejected."""
-    truth = np.array(split.test.labels)
+    """Accuracy on old and new classes, and how many of their texts are rejected.
+
+    ``among_old`` is the accuracy on old classes if no other may be answered: what is lost beside it, new classes took.
+    """
+    truth, classes = np.array(split.test.labels), np.array(model.classes)
     judged, old = model.judge(split.test.texts), np.isin(truth, sorted(split.known))
-    right = np.array(model.classes)[judged.predicted] == truth
+    right = classes[judged.predicted] == truth
     reachable = np.isin(truth, model.classes)
-    found: dict[str, float | None] = {}
+    among = np.isin(classes, sorted(split.known))
+    best = classes[among][judged.probabilities[:, among].argmax(axis=1)]
+    found: dict[str, float | None] = {"among_old": float((best == truth)[old].mean())}
     for name, rows in (("old", old), ("new", ~old & reachable)):
         found[f"accuracy_{name}"] = float(right[rows].mean()) if rows.any() else None
         found[f"rejected_{name}"] = float(judged.rejected[rows].mean()) if rows.any() else None

@@ -47,21 +47,21 @@ def discover_table(results: dict[str, Any]) -> str:
 
 def extend_table(results: dict[str, Any]) -> str:
     rows = []
-    for (corpus, _), cells in _by_case(results["extend"]).items():
+    for (corpus, _), cells in sorted(_by_case(results["extend"]).items()):
         first = cells[0]
         row = [corpus, str(len(cells)), f"{first['old_classes']} + {first['new_classes']}"]
         row.append(_mean((c["seconds"] for c in cells), 1, 1))
         for figure, who in (
             ("accuracy_old", ("before", "extended", "retrained")),
+            ("among_old", ("extended", "retrained")),
             ("accuracy_new", ("extended", "retrained")),
-            ("rejected_old", ("extended",)),
-            ("rejected_new", ("extended",)),
+            ("rejected_old", ("before", "extended", "retrained")),
+            ("rejected_new", ("extended", "retrained")),
         ):
             row.append(" / ".join(_mean(c[one][figure] for c in cells) for one in who))
         rows.append(row)
-    head = ["corpus", "seeds", "classes, first seed", "processor time, s"]
-    head += ["old classes: before / extended / retrained, %", "new classes: extended / retrained, %"]
-    return _table([*head, "false alarms, old, %", "false alarms, new, %"], rows)
+    head = ["corpus", "seeds", "classes, first seed", "processor time, s", "old classes, %", "among old, %"]
+    return _table([*head, "new classes, %", "false alarms, old, %", "false alarms, new, %"], rows)
 
 
 def review_table(results: dict[str, Any]) -> str:

@@ -12,7 +12,6 @@ from masker.config import DataSettings
 from masker.documents import Documents, read_documents
 from masker.documents.texts import texts_of
 from masker.errors import ConfigError, DataError
-from masker.evidence.training_examples import FILE
 from masker.extras import require
 from masker.model import Model
 from masker.modeling.model_folder import check_folder, check_output, load_manifest
@@ -58,15 +57,16 @@ def extend(folder: str, new: str, settings: DataSettings, options: ExtendOptions
 
 
 def _extended(folder: str, documents: Documents, settings: DataSettings, options: ExtendOptions) -> dict[str, Any]:
-    from masker.extension import extend_model
+    from masker.extension import extend_folder
 
-    model = Model.open(folder, "torch", options.device)
-    made = extend_model(model, texts_of(documents), documents.labels or [], data=documents.name)
-    examples = Path(folder).expanduser() / FILE
-    kept = examples.read_bytes() if examples.is_file() else None
-    written = made.model.save(options.output or folder, overwrite=options.output is None)
-    if kept is not None:
-        (written / FILE).write_bytes(kept)
+    made, written = extend_folder(
+        folder,
+        texts_of(documents),
+        documents.labels or [],
+        output=options.output,
+        device=options.device,
+        data=documents.name,
+    )
     return {
         "model": str(written),
         "added": made.added,

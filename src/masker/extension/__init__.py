@@ -1,5 +1,6 @@
 """New classes and examples for a trained model, without training its encoder again."""
 
+from masker.extension.extended_folder import extend_folder
 from masker.extension.extending import Extension, extend_model
 
-__all__ = ["Extension", "extend_model"]
+__all__ = ["Extension", "extend_folder", "extend_model"]

@@ -28,6 +28,8 @@ from masker.service.api_page import add_api_page
 from masker.service.batch_queue import BatchQueue
 from masker.service.failures import ServiceError, add_error_handlers, invalid, too_large
 from masker.service.front_door import FrontDoor
+from masker.service.growth import Extender, Growth
+from masker.service.growth_routes import growth_routes
 from masker.service.page_routes import add_page, requested_evidence
 from masker.service.routes import add_routes
 from masker.service.service_metrics import ServiceMetrics
@@ -54,6 +56,7 @@ class Service:
         on_start: Called in the event loop when it starts.
         tell_others: Makes all workers reload, this one included.
         told_others: Whether it did, and the answer has not come yet.
+        growth: Groups among rejected texts, and new classes.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Service:
         reopen: Callable[[], Model] | None = None,
         make_monitor: MonitorMaker | None = None,
         evidence: EvidenceFinder | None = None,
+        extender: Extender | None = None,
     ) -> None:
         self.options, self.evidence = options, evidence
         self.name: str = "model"
@@ -76,6 +80,7 @@ class Service:
         self._reloading = asyncio.Lock()
         self._searching: ThreadPoolExecutor | None = None
         self.served = self._in_service(model)
+        self.growth = Growth(self, extender)
 
     def _in_service(self, model: Model) -> ServedModel:
         return ServedModel(model, None if self._make_monitor is None else self._make_monitor(model))
@@ -97,6 +102,7 @@ class Service:
             with suppress(asyncio.CancelledError):
                 await noting
             self._searching.shutdown()
+            self.growth.stop()
 
     async def _note(self) -> None:
         while True:
@@ -114,7 +120,7 @@ class Service:
             ServiceError: When the request is beyond a limit, of the wrong kind, or comes at a bad time.
         """
         served = self.served
-        self._check(served.model, texts, evidence)
+        self.check(served.model, texts, evidence=evidence)
         classified = await self.queue.submit(served, texts, served.longest)
         answers = [one.prediction.as_dict() for one in classified]
         if top_k:
@@ -128,7 +134,12 @@ class Service:
                 answer["evidence"] = words
         return answers
 
-    def _check(self, model: Model, texts: Sequence[Text], evidence: bool) -> None:
+    def check(self, model: Model, texts: Sequence[Text], *, evidence: bool = False) -> None:
+        """Refuse texts that are beyond a limit, or of the wrong kind.
+
+        Raises:
+            ServiceError: When they are.
+        """
         if evidence and self.evidence is None:
             raise invalid("evidence: this service does not offer it; leave it out")
         most = self.options.max_evidence if evidence else self.options.max_texts
@@ -186,6 +197,8 @@ class Service:
             "validation": model.validation,
             "provenance": model.provenance,
             "evidence": self.evidence is not None,
+            "discover": self.growth.offers_groups,
+            "extend": self.growth.offers_extension,
             "limits": self.options.limits(),
             "masker": version("masker"),
         }
@@ -210,6 +223,7 @@ def create_app(
     reopen: Callable[[], Model] | None = None,
     make_monitor: MonitorMaker | None = drift_monitor,
     evidence: EvidenceFinder | None = requested_evidence,
+    extender: Extender | None = None,
 ) -> FastAPI:
     """Make the service of a model.
 
@@ -220,8 +234,9 @@ def create_app(
         make_monitor: Makes what watches the traffic of a model; it is told the score and the label of every answer, and
             ``/metrics`` and ``/v1/drift`` show what it sees; ``None`` watches nothing.
         evidence: Finds what an answer rests on, for requests with ``evidence``; ``None`` refuses these.
+        extender: Adds labelled texts to what ``reopen`` opens, for callers with the token; ``None`` refuses.
     """
-    service = Service(model, options or ServiceOptions(), reopen, make_monitor, evidence)
+    service = Service(model, options or ServiceOptions(), reopen, make_monitor, evidence, extender)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -238,7 +253,7 @@ def create_app(
     )
     app.state.service = service
     add_error_handlers(app)
-    paths = add_routes(app, service)
+    paths = add_routes(app, service, growth_routes(service))
     add_api_page(app)
     add_page(app, service)
     app.add_middleware(FrontDoor, options=service.options, metrics=service.metrics, paths=paths)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 from starlette.routing import Route
 
@@ -44,13 +44,14 @@ if TYPE_CHECKING:
     from masker.service.application import Service
 
 CLASSIFY = "/v1/classify"
+Asked = TypeVar("Asked", bound=BaseModel)
 
 
 _MEANINGS = {
     401: "No token.",
     403: "Not this token.",
     408: "The request did not arrive in time.",
-    409: "The new model cannot be opened; the one before stays.",
+    409: "Not with this model, or the new one cannot be opened; the one before stays.",
     413: "Too many texts, or too long.",
     415: "Not JSON.",
     422: "Not what this model can answer.",
@@ -59,21 +60,30 @@ _MEANINGS = {
 }
 
 
-def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """How a route may fail, for the description of the API."""
     return {status: {"model": ErrorBody, "description": _MEANINGS[status]} for status in statuses}
 
 
-def add_routes(app: FastAPI, service: Service) -> KnownPaths:
-    """Add all routes; returns what the front door is to know of them."""
+def add_routes(app: FastAPI, service: Service, more: APIRouter) -> KnownPaths:
+    """Add all routes, and ``more`` that ask for the token; returns what the front door is to know of them."""
     private, public = _private_routes(service), _public_routes(service)
-    app.include_router(private, dependencies=[Depends(HTTPBearer(auto_error=False))] if service.options.token else [])
+    for router in (private, more):
+        app.include_router(
+            router, dependencies=[Depends(HTTPBearer(auto_error=False))] if service.options.token else []
+        )
     app.include_router(public)
-    routes = {route.path: route.endpoint for route in (*private.routes, *public.routes) if isinstance(route, Route)}
+    routes = {
+        route.path: route.endpoint
+        for router in (private, more, public)
+        for route in router.routes
+        if isinstance(route, Route)
+    }
     return KnownPaths(frozenset(routes), {CLASSIFY: routes[CLASSIFY]})
 
 
-def _note_texts(request: Request, texts: Sequence[Any], *, shown: bool) -> None:
-    """For the line of the log."""
+def note_texts(request: Request, texts: Sequence[Any], *, shown: bool) -> None:
+    """Note how many texts a request has, or the texts, for its line in the log."""
     notes = request.scope.get(NOTES, {})
     notes["texts"] = len(texts)
     if shown:
@@ -81,7 +91,7 @@ def _note_texts(request: Request, texts: Sequence[Any], *, shown: bool) -> None:
 
 
 def _private_routes(service: Service) -> APIRouter:
-    router = APIRouter(responses=_errors(401, 403) if service.options.token else {})
+    router = APIRouter(responses=errors(401, 403) if service.options.token else {})
     pairs = service.served.model.pairs
     schema = request_schema(service.options, pairs=pairs, evidence=service.evidence is not None)
     body = {"schema": schema, "example": request_example(pairs=pairs)}
@@ -90,15 +100,15 @@ def _private_routes(service: Service) -> APIRouter:
         CLASSIFY,
         tags=["classification"],
         response_model=ClassifyResponse,
-        responses=_errors(408, 413, 415, 422, 429, 503),
+        responses=errors(408, 413, 415, 422, 429, 503),
         openapi_extra={"requestBody": {"content": {"application/json": body}, "required": True}},
     )
     async def classify(request: Request) -> Response:
         """Classify one text or many."""
         service.queue.require_room()  # before the work of reading: most are refused when there is least time for it
-        asked = parse_request(await read_body(request, service.options))
+        asked = parse_body(ClassifyRequest, await read_body(request, service.options))
         texts = asked.inputs()
-        _note_texts(request, texts, shown=service.options.log_texts)
+        note_texts(request, texts, shown=service.options.log_texts)
         answers = await service.classify(texts, top_k=asked.top_k, evidence=asked.evidence)
         return json_response({"predictions": answers})
 
@@ -107,7 +117,7 @@ def _private_routes(service: Service) -> APIRouter:
         """What is served: classes, score, promise, limits, where it comes from."""
         return json_response(service.describe())
 
-    @router.post("/v1/reload", tags=["operation"], response_model=ModelDescription, responses=_errors(403, 409))
+    @router.post("/v1/reload", tags=["operation"], response_model=ModelDescription, responses=errors(403, 409))
     async def reload() -> Response:
         """Open the model folder again. What was accepted before is answered by the model before."""
         if service.options.token is None:
@@ -141,7 +151,7 @@ def _public_routes(service: Service) -> APIRouter:
         """Whether the process runs."""
         return JSONResponse({"status": "ok"})
 
-    @router.get("/ready", response_model=Status, responses=_errors(503))
+    @router.get("/ready", response_model=Status, responses=errors(503))
     async def ready() -> JSONResponse:
         """Whether requests are accepted."""
         if not service.queue.is_running:
@@ -187,13 +197,13 @@ async def read_body(request: Request, options: ServiceOptions) -> bytes:
     return b"".join(parts)
 
 
-def parse_request(body: bytes) -> ClassifyRequest:
+def parse_body(kind: type[Asked], body: bytes) -> Asked:
     """The request in a body.
 
     Raises:
         ServiceError: When it is none.
     """
     try:
-        return ClassifyRequest.model_validate_json(body)
+        return kind.model_validate_json(body)
     except ValidationError as error:
         raise invalid(explain(error)) from None

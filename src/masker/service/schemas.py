@@ -15,7 +15,7 @@ Label = str | bool | int | float
 MOST_CLASSES = 1000
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
     """2.0 is an integer in JSON."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -31,7 +31,7 @@ class ClassifyRequest(BaseModel):
     text: str = ""
     text_pair: str = ""
     texts: list[str | tuple[str, str]] = []
-    top_k: Annotated[int, Field(ge=0, le=MOST_CLASSES), BeforeValidator(_whole)] = 0
+    top_k: Annotated[int, Field(ge=0, le=MOST_CLASSES), BeforeValidator(whole)] = 0
     evidence: bool = False
 
     @model_validator(mode="after")
@@ -50,18 +50,24 @@ class ClassifyRequest(BaseModel):
         return [(self.text, self.text_pair) if "text_pair" in self.model_fields_set else self.text]
 
 
-def request_schema(options: ServiceOptions, *, pairs: bool, evidence: bool) -> dict[str, Any]:
-    """What this service accepts, as JSON schema: its limits, and the kind of texts that its model takes."""
+def text_schema(options: ServiceOptions, *, pairs: bool) -> dict[str, Any]:
+    """Many texts of one request, as JSON schema: the service's limits, and the kind that its model takes."""
     text = {"type": "string", "maxLength": options.max_characters}
     pair = {"type": "array", "prefixItems": [text, text], "minItems": 2, "maxItems": 2}
+    return {
+        "type": "array",
+        "items": pair if pairs else text,
+        "maxItems": options.max_texts,
+        "description": "Many [text, text_pair] pairs." if pairs else "Many texts.",
+    }
+
+
+def request_schema(options: ServiceOptions, *, pairs: bool, evidence: bool) -> dict[str, Any]:
+    """What this service classifies, as JSON schema."""
+    text = {"type": "string", "maxLength": options.max_characters}
     properties: dict[str, Any] = {
         "text": {**text, "description": "One text."},
-        "texts": {
-            "type": "array",
-            "items": pair if pairs else text,
-            "maxItems": options.max_texts,
-            "description": "Many [text, text_pair] pairs." if pairs else "Many texts.",
-        },
+        "texts": text_schema(options, pairs=pairs),
         "top_k": {
             "type": "integer",
             "minimum": 0,
@@ -137,6 +143,8 @@ class ModelDescription(BaseModel):
     validation: dict[str, float]
     provenance: dict[str, Any]
     evidence: bool = Field(description="Whether requests may ask for evidence.")
+    discover: bool = Field(description="Whether texts can be grouped.")
+    extend: bool = Field(description="Whether callers with the token may extend the model.")
     limits: dict[str, int]
     masker: str = Field(description="Version of masker.")
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from masker.errors import ConfigError
 from masker.model import Model
 from masker.service.application import create_app
+from masker.service.growth import FolderExtender
 from masker.service.page_routes import FolderEvidence
 from masker.service.service_options import ServiceOptions
 
@@ -38,7 +39,9 @@ class ServedFolder:
     def __call__(self) -> FastAPI:
         """The application."""
         reopen = self.open if self.reloads else None
-        app = create_app(self.open(), self.options, reopen=reopen, evidence=FolderEvidence(self.folder))
+        extender = FolderExtender(self.folder, self.opening.get("device", "auto")) if self.reloads else None
+        evidence = FolderEvidence(self.folder)
+        app = create_app(self.open(), self.options, reopen=reopen, evidence=evidence, extender=extender)
         app.state.service.name = Path(self.folder).expanduser().resolve().name
         app.state.service.backend = self.opening.get("backend")
         return app

@@ -2,9 +2,11 @@
 
 import { showAnswer, spoken } from "./answer.js";
 import { byId, download, make, percent, plural } from "./dom.js";
+import { prepareGroups, showCount } from "./groups.js";
 import { call, explain } from "./service.js";
 import { Session, fragmentOf, inputOf } from "./session.js";
 import { answersCsv, openFile } from "./table.js";
+import { listenToTabs, showTab } from "./tabs.js";
 import { refreshTraffic, watchTraffic } from "./traffic.js";
 import { inShort } from "./words.js";
 
@@ -84,7 +86,12 @@ async function copyLink() {
 function showHistory() {
   byId("history-line").hidden = session.entries.length > 0 || session.rejected.length > 0;
   byId("history").replaceChildren(...session.entries.map((entry) => {
-    const again = () => { fillIn(entry.input); show(entry); byId("verdict").focus(); };
+    const again = () => {
+      showTab(byId("texts-tab"));
+      fillIn(entry.input);
+      show(entry);
+      byId("verdict").focus();
+    };
     const button = make("button", { type: "button", onclick: again, "aria-current": entry === shown ? "true" : null },
       make("span", {}, entry.input.text.slice(0, 120) || "(empty)"),
       make("small", {}, `${entry.answer.is_ood ? "◇ " : ""}${inShort(entry.answer)}`));
@@ -93,12 +100,14 @@ function showHistory() {
   const count = session.rejected.length;
   byId("download-rejected").hidden = count === 0;
   byId("download-rejected").textContent = `Download ${plural(count, "rejected text")}`;
+  showCount(count, model);
 }
 
 // Files ---------------------------------------------------------------------------------------------------------------
 
 async function open(file) {
   showError("");
+  showTab(byId("texts-tab"));
   try {
     await ready();
   } catch (error) {
@@ -143,7 +152,19 @@ async function describeModel() {
   model = { ...about, histogram };
   document.title = `${about.name} · masker`;
   byId("pair-field").hidden = !about.pairs;
+  showCount(session.rejected.length, model);
   byId("model-line").textContent = about.regression ? "This model predicts a number." : sentence(about);
+}
+
+/** After an extension: the classes, the histogram and the answers on display are those of the model before. */
+async function describeAgain() {
+  described = null;
+  await ready();
+  shown = null;
+  byId("answer").hidden = true;
+  byId("rows").hidden = true;
+  showHistory();
+  refreshTraffic();
 }
 
 function sentence({ classes, detector }) {
@@ -171,6 +192,8 @@ function listen() {
   byId("copy-link").addEventListener("click", copyLink);
   byId("download-rejected").addEventListener("click", () => download("rejected.csv", answersCsv(session.rejected)));
   addEventListener("hashchange", restore);
+  listenToTabs();
+  prepareGroups({ session, model: () => model, onError: showError, onExtended: describeAgain });
   acceptDrops();
 }
 

@@ -32,7 +32,7 @@ export async function call(path, { body, signal, quiet = false } = {}) {
   throw new ServiceError(response.status, message, Number(response.headers.get("Retry-After")) || 1);
 }
 
-const asInput = ({ text, pair }) => (pair === null ? text : [text, pair]);
+export const asInput = ({ text, pair }) => (pair === null ? text : [text, pair]);
 
 /** An answer with several labels, in the form that the page shows: their names in one, and the closest of all. */
 function asShown(answer) {

@@ -30,6 +30,14 @@ export class Session {
     this.#fromFiles.push(...rows.filter((row) => row.answer?.is_ood));
   }
 
+  /** New answers for some entries, as after the model has changed. */
+  answer(entries, answers) {
+    const told = new Map(entries.map((entry, place) => [keyOf(entry), answers[place]]));
+    const renewed = (entry) => (told.has(keyOf(entry)) ? { ...entry, answer: told.get(keyOf(entry)) } : entry);
+    this.#entries = this.#entries.map(renewed);
+    this.#fromFiles = this.#fromFiles.map(renewed).filter((entry) => entry.answer.is_ood);
+  }
+
   get entries() {
     return this.#entries;
   }
