@@ -26,7 +26,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 setup: $(STAMP)  ## virtual environment with locked dependencies and the embedded backbone
 
-demo: $(STAMP)  ## train vanilla and MASKER on 20 Newsgroups, compare, classify three sentences
+demo: $(STAMP)  ## train vanilla and MASKER on 20 Newsgroups, compare, classify three posts
 	$(BIN)/masker demo
 
 docs: $(STAMP)  ## the documentation site in build/site, opened from disk or by any web server

@@ -23,13 +23,18 @@ FOLDER = ROOT / "docs" / "pictures"
 RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 SHOWN = (0.01, 0.05, 0.2)
 COUNTS = (20, 40, 59, 100, 200, 500, 1000, 2000, 5000)
+SENTENCES = (
+    "The doctor prescribed an antibiotic for the infection, but the pain and the other symptoms came back.",
+    "Since the upgrade Windows crashes whenever I open a file from the Program Manager.",
+    "The home team scored twice in the last ten minutes and won the cup final.",
+)
 
 
 def measure(run: Path) -> None:
     """Judge the texts of the demonstration with its MASKER model, and keep what the pictures need."""
     from masker import Model
     from masker.evidence import find_evidence
-    from masker.experiments.demo import SENTENCES, load_demo_data
+    from masker.experiments.demo import load_demo_data
     from masker.provenance import provenance
 
     model, data = Model.open(run / "masker"), load_demo_data()

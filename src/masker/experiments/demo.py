@@ -15,6 +15,7 @@ from masker.config import DataSettings, Settings, build_settings
 from masker.detection.prediction import Prediction
 from masker.documents import Documents, detection_split, read_documents, subsample
 from masker.errors import ConfigError
+from masker.experiments.demo_posts import POSTS
 from masker.experiments.support_messages import QUESTIONS, support_messages
 from masker.files import write_json
 from masker.model import Model
@@ -37,12 +38,6 @@ DEMO_SETTINGS: dict[str, dict[str, Any]] = {
 _MODELS = ("support", "vanilla", "masker")
 _OWN = {*_MODELS, *(f"{name}.partial" for name in _MODELS), "results.json", "report"}
 
-SENTENCES = (
-    "The doctor prescribed an antibiotic for the infection, but the pain and the other symptoms came back.",
-    "Since the upgrade Windows crashes whenever I open a file from the Program Manager.",
-    "The home team scored twice in the last ten minutes and won the cup final.",
-)
-
 
 @dataclass(frozen=True)
 class DemoData:
@@ -60,7 +55,7 @@ class DemoResult:
     data: DemoData
     models: dict[str, Model]
     reports: dict[str, dict[str, Any]]
-    sentences: list[tuple[str, Prediction]]
+    posts: list[tuple[str, Prediction]]  # by their subject
     support: list[tuple[str, Prediction]]
     folder: Path
     seconds: float
@@ -123,8 +118,8 @@ def run_demo(output: str | Path, *, device: str = "auto", restart: bool = False)
                 reports[name] = judge.evaluate(data.test, data.ood, advance=bar.update)
     for method in _MODELS:
         remove_work_folder(folder / f"{method}.partial")
-    predictions = models["masker"].predict(SENTENCES)
+    predictions = models["masker"].predict(list(POSTS.values()))
     seconds = time.monotonic() - start
     write_json(folder / "results.json", {"reports": reports, "seconds": seconds, "provenance": provenance(seed=0)})
-    sentences = list(zip(SENTENCES, predictions, strict=True))
-    return DemoResult(data, models, reports, sentences, answers, folder, seconds, support_seconds)
+    posts = list(zip(POSTS, predictions, strict=True))
+    return DemoResult(data, models, reports, posts, answers, folder, seconds, support_seconds)

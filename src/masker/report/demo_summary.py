@@ -15,7 +15,7 @@ _COLUMNS = ("auroc", "eer", "detection_accuracy", "tnr_at_tpr80")
 
 
 def print_demo(result: DemoResult) -> None:
-    """Print the support messages, the keywords, the comparison, the three sentences, and what to try next."""
+    """Print the support messages, the keywords, the comparison, the three posts, and what to try next."""
     out = console()
     out.print(f"\n[bold]24 support messages[/], trained in {result.support_seconds:.0f} s with nothing set:")
     _print_answers(out, result.support)
@@ -42,9 +42,10 @@ def print_demo(result: DemoResult) -> None:
     promise = f"at most {100 * alarms['promised']:.3g} %, {100 * alarms['confidence']:.3g} % sure"
     out.print(f"rejected of the {len(data.test)} known-class test documents (promised: {promise}): {rejected}\n")
 
-    _print_answers(out, result.sentences)
+    out.print("[bold]Three new posts[/], by their subject:")
+    _print_answers(out, result.posts)
     out.print(f"\nDone in {result.seconds / 60:.1f} minutes. Models and figures are in {result.folder}. Try next:")
-    out.print(f"  echo 'your own sentence' | masker predict {result.folder}/masker -", soft_wrap=True)
+    out.print(f"  echo 'your own message' | masker predict {result.folder}/support -", soft_wrap=True)
     out.print(f"  masker keywords {result.folder}/masker", soft_wrap=True)
     out.print("  masker train your.csv --output model     (columns text and label)", soft_wrap=True)
 
