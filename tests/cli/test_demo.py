@@ -67,7 +67,7 @@ def test_it_resumes_its_own_unfinished_run_only(small, monkeypatch, tmp_path):
     done = run("demo", "--output", output)
     assert done.returncode == 0, done.stderr
     assert "resuming the unfinished run in" in done.stderr
-    assert "cup final" in done.stdout and "masker, auto" in done.stdout
+    assert "what a final" in done.stdout and "masker, auto" in done.stdout
     left = sorted(path.name for path in (tmp_path / "demo").iterdir())
     assert left == ["masker", "report", "results.json", "support", "vanilla"]
     page = tmp_path / "demo" / "report" / "report.html"

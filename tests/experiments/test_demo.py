@@ -46,7 +46,7 @@ def test_three_ways_are_compared_and_kept(small, tmp_path, capsys):
     assert sorted(path.name for path in folder.iterdir()) == ["masker", "results.json", "support", "vanilla"]
     print_demo(result)
     shown = capsys.readouterr().out
-    for part in ("strange", "masker, max-prob", "masker, auto", "keywords", "cup final"):
+    for part in ("strange", "masker, max-prob", "masker, auto", "keywords", "what a final"):
         assert part in shown
     assert "24 support messages" in shown and all(question in shown for question in QUESTIONS)
     assert "at most 5 %, 95 % sure" in shown
