@@ -91,6 +91,9 @@ def write_files(folder: Path) -> None:
     several = [";".join(sorted({label, labels[0]}) if index % 3 else [label]) for index, label in enumerate(labels)]
     write_table(folder / "tickets.csv", pairs, labels=[*several[:-1], ""])
     write_table(folder / "ratings.csv", pairs, [str(index % 5) for index in range(48)])
+    several = [f"{label};{labels[row - 1]}" if row % 2 else label for row, label in enumerate(labels)]
+    for name in ("tickets", "more-tickets"):
+        write_table(folder / f"{name}.csv", pairs, labels=several)
     (folder / "words.txt").write_text("rocket\nbread\ngoal\n")
     (folder / "texts.txt").write_text("\n".join(foreign[:3]))
     (folder / "news.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in foreign))
@@ -205,7 +208,7 @@ class Reader:
         """Leave what the next line needs: good models though trainings are short, labels that a reader fills in."""
         if words[0] in MAKES and "--output" in words and (words[0] == "train" or not made.exists()):
             source = self.desk / MAKES[words[0]]
-            if source.is_dir() and not {"--plan", "--head"} & set(words):
+            if source.is_dir() and not {"--plan", "--head", "--missed-rate"} & set(words):
                 shutil.rmtree(made, ignore_errors=True)
                 shutil.copytree(source, made)
         if words[0] == "review":
