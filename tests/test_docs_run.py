@@ -89,11 +89,9 @@ def write_files(folder: Path) -> None:
     pairs, labels = make_corpus(48, 12)
     write_table(folder / "pairs.csv", pairs, labels, text_pair=pairs[::-1])
     several = [";".join(sorted({label, labels[0]}) if index % 3 else [label]) for index, label in enumerate(labels)]
-    write_table(folder / "tickets.csv", pairs, labels=[*several[:-1], ""])
-    write_table(folder / "ratings.csv", pairs, [str(index % 5) for index in range(48)])
-    several = [f"{label};{labels[row - 1]}" if row % 2 else label for row, label in enumerate(labels)]
     for name in ("tickets", "more-tickets"):
-        write_table(folder / f"{name}.csv", pairs, labels=several)
+        write_table(folder / f"{name}.csv", pairs, labels=[*several[:-1], ""])
+    write_table(folder / "ratings.csv", pairs, [str(index % 5) for index in range(48)])
     (folder / "words.txt").write_text("rocket\nbread\ngoal\n")
     (folder / "texts.txt").write_text("\n".join(foreign[:3]))
     (folder / "news.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in foreign))
