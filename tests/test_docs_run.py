@@ -89,7 +89,8 @@ def write_files(folder: Path) -> None:
     pairs, labels = make_corpus(48, 12)
     write_table(folder / "pairs.csv", pairs, labels, text_pair=pairs[::-1])
     several = [";".join(sorted({label, labels[0]}) if index % 3 else [label]) for index, label in enumerate(labels)]
-    write_table(folder / "tickets.csv", pairs, labels=[*several[:-1], ""])
+    for name in ("tickets", "more-tickets"):
+        write_table(folder / f"{name}.csv", pairs, labels=[*several[:-1], ""])
     write_table(folder / "ratings.csv", pairs, [str(index % 5) for index in range(48)])
     with (folder / "tickets.csv").open("w", newline="", encoding="utf-8") as file:
         both = (
@@ -213,7 +214,7 @@ class Reader:
         """Leave what the next line needs: good models though trainings are short, labels that a reader fills in."""
         if words[0] in MAKES and "--output" in words and (words[0] == "train" or not made.exists()):
             source = self.desk / MAKES[words[0]]
-            if source.is_dir() and not {"--plan", "--head"} & set(words):
+            if source.is_dir() and not {"--plan", "--head", "--missed-rate"} & set(words):
                 shutil.rmtree(made, ignore_errors=True)
                 shutil.copytree(source, made)
         if words[0] == "review":

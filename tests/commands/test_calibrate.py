@@ -89,3 +89,8 @@ def test_a_failure_changes_nothing(folder, data):
     with pytest.raises(ConfigError, match="enrgy"):
         calibrate(str(folder), data, DataSettings(), CalibrationChanges(score="enrgy"), device="cpu")
     assert contents(folder) == before
+
+
+def test_another_missed_rate_needs_several_labels(folder, data):
+    with pytest.raises(ConfigError, match="missed_rate: this model gives each text one class"):
+        calibrate(str(folder), data, DataSettings(), CalibrationChanges(missed_rate=0.2), device="cpu")

@@ -123,10 +123,10 @@ def test_options_reach_the_model(monkeypatch):
 
     monkeypatch.setattr(Model, "open", opened)
     options = PredictOptions(
-        backend="torch-bf16", device="cuda:1", score="energy", false_alarm_rate=0.1, confidence=0.9
+        backend="torch-bf16", device="cuda:1", score="energy", false_alarm_rate=0.1, confidence=0.9, missed_rate=0.2
     )
     open_with_options("folder", options)
-    assert asked == [("folder", "torch-bf16", "cuda:1", "energy", 0.1, 0.9)]
+    assert asked == [("folder", "torch-bf16", "cuda:1", "energy", 0.1, 0.9, 0.2)]
     with pytest.raises(ConfigError, match="leave --reject out"):
         open_with_options("folder", PredictOptions(reject=True))
 

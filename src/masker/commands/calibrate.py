@@ -46,7 +46,7 @@ def calibrate(
     """
     if output is not None:
         check_output(output)
-    model = Model.open(folder, backend, device, missed_rate=changes.missed_rate)
+    model = Model.open(folder, backend, device)
     documents = read_documents(data, settings, require_labels=None, head=model.head)
     examples = None if changes.ood_examples is None else read_other_texts(changes.ood_examples, settings)
     statistics = None
@@ -64,6 +64,8 @@ def calibrate(
         class_conditional=changes.class_conditional,
         statistics=statistics,
     )
+    if changes.missed_rate is not None:
+        model = model.at_missed_rate(changes.missed_rate)
     rows = None
     if examples is not None:
         model, rows = model.at_operating_point(examples, changes.false_alarm_rate)
