@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -63,10 +64,8 @@ def _extended(folder: str, documents: Documents, settings: DataSettings, options
     model = Model.open(folder, "torch", options.device)
     made = extend_model(model, texts_of(documents), documents.labels or [], data=documents.name)
     examples = Path(folder).expanduser() / FILE
-    kept = examples.read_bytes() if examples.is_file() else None
-    written = made.model.save(options.output or folder, overwrite=options.output is None)
-    if kept is not None:
-        (written / FILE).write_bytes(kept)
+    keep = (lambda place: shutil.copyfile(examples, place / FILE)) if examples.is_file() else None
+    written = made.model.save(options.output or folder, overwrite=options.output is None, beside=keep)
     return {
         "model": str(written),
         "added": made.added,

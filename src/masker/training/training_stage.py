@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,7 @@ def train_stage(
         if start is not None:
             _log.info("resuming %s from %s", stage.name, start)
         _seed_dropout(settings)
-        with fast_dropout_in(network.classifier), _attention_read(network, stage):
+        with fast_dropout_in(network.classifier), _attention_read(network, stage), closing(trainer.progress):
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
         distributed.barrier()  # some may still be reading the best checkpoint
         distributed.first_only(lambda: _close_stage(folder, network, trainer.losses.means()))
