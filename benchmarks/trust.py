@@ -7,7 +7,6 @@ some parts anew; ``--page`` only writes the page. Fuzzing has a command of its o
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -21,12 +20,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from benchmarks import trust_interruption as interruption
+from benchmarks.trust_results import add_result
 from benchmarks.trust_runs import import_all
-from masker.files import write_json
-from masker.provenance import provenance
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "results" / "trust.json"
 PAGE = ROOT / "docs" / "reliability.md"
 
 Part = Callable[[interruption.Place], dict[str, Any]]
@@ -37,12 +34,6 @@ PARTS: dict[str, Part] = {
     "disks": interruption.full_disks,
     "meeting": interruption.meeting,
 }
-
-
-def stored() -> dict[str, Any]:
-    """What has been measured."""
-    found: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    return found
 
 
 def measure(names: list[str]) -> None:
@@ -56,8 +47,7 @@ def measure(names: list[str]) -> None:
                 continue
             start = time.perf_counter()
             measured = {**PARTS[name](place), "seconds": round(time.perf_counter() - start)}
-            # After each part, so that an interruption loses no finished one.
-            write_json(RESULTS, {**stored(), name: measured, "provenance": provenance()})
+            add_result(measured, name)
             print(f"{name}: {measured['seconds']} s", file=sys.stderr)
 
 

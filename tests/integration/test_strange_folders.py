@@ -126,7 +126,11 @@ def test_a_link_out_of_the_folder_shows_nothing_of_its_target(folder, tmp_path):
         ("config.json", [], "config.json holds no keys and values"),
         ("config.json", {"num_attention_heads": 0}, "the weights in folder"),
         ("config.json", {"hidden_size": 10**7}, "the tensors do not have the shapes that config.json says"),
-        ("config.json", {"max_position_embeddings": 10**11}, "the tensors do not have the shapes that config.json says"),
+        (
+            "config.json",
+            {"max_position_embeddings": 10**11},
+            "the tensors do not have the shapes that config.json says",
+        ),
         ("tokenizer_config.json", [], "the tokenizer in folder"),
         ("tokenizer_config.json", {"tokenizer_class": {"a": 1}}, "the tokenizer in folder"),
         ("masker.json", {"settings": None}, "masker.json"),
