@@ -16,8 +16,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.drift_page import write_tables
 from benchmarks.environments import ATHERIS
-from benchmarks.trust_results import add_result
+from benchmarks.trust_page import TABLES
+from benchmarks.trust_results import PAGE, add_result, stored
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = Path(__file__).with_name("fuzz_targets.py")
@@ -104,6 +106,7 @@ def main() -> None:
         found = fuzz(target, options.seconds)
         add_result(found, "fuzz", target)
         print(target, json.dumps(found, indent=1), file=sys.stderr)
+    write_tables(stored(), PAGE, TABLES)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +20,22 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from benchmarks import trust_interruption as interruption
-from benchmarks.trust_results import add_result
+from benchmarks import trust_numerics as numerics
+from benchmarks.drift_page import write_tables
+from benchmarks.trust_page import TABLES
+from benchmarks.trust_results import PAGE, add_result, stored
 from benchmarks.trust_runs import import_all
 
-ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "reliability.md"
-
-Part = Callable[[interruption.Place], dict[str, Any]]
+Part = Callable[[interruption.Place], Iterator[dict[str, Any]]]
 
 PARTS: dict[str, Part] = {
     "trainings": interruption.killed_trainings,
     "writers": interruption.killed_writers,
     "disks": interruption.full_disks,
     "meeting": interruption.meeting,
+    "degenerate": numerics.degenerate,
+    "agreement": numerics.agreement,
+    "promise": numerics.promise,
 }
 
 
@@ -46,9 +49,12 @@ def measure(names: list[str]) -> None:
                 print("disks skipped: a small tmpfs cannot be mounted here; run as root", file=sys.stderr)
                 continue
             start = time.perf_counter()
-            measured = {**PARTS[name](place), "seconds": round(time.perf_counter() - start)}
-            add_result(measured, name)
-            print(f"{name}: {measured['seconds']} s", file=sys.stderr)
+            rows = []
+            for row in PARTS[name](place):
+                rows.append(row)
+                print(name, row, file=sys.stderr)
+                # Row by row, so that an interruption loses none that is finished.
+                add_result({"rows": rows, "seconds": round(time.perf_counter() - start)}, name)
 
 
 def main() -> None:
@@ -58,6 +64,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.page:
         measure(options.only or list(PARTS))
+    write_tables(stored(), PAGE, TABLES)
 
 
 if __name__ == "__main__":

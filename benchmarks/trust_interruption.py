@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.trust_runs import Ended, content_digest, finish, kind, model_digest, run, start
 
-KILLS = 20
+KILLS, WRITES = 20, 12
 #: Megabytes of the disks that get full. A run needs less than the last.
 DISKS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
 ENOUGH = 64
@@ -57,10 +57,9 @@ def empty(folder: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def killed_trainings(place: Place, seed: int = 0) -> dict[str, Any]:
+def killed_trainings(place: Place, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Training killed at random moments, and before one write of each kind, then started again."""
     draw = random.Random(seed)
-    rows = []
     for name, extra in TRAININGS.items():
         with empty(place.folder / "work") as work:
             command = place.training(work / "model", *extra)
@@ -69,14 +68,9 @@ def killed_trainings(place: Place, seed: int = 0) -> dict[str, Any]:
             expected = model_digest(work / "model")
         again = partial(_killed_training, command, work, expected)
         times = [draw.uniform(0.0, whole.seconds) for _ in range(KILLS if name == "split" else KILLS // 4)]
-        timed = [again(kill_after=moment) for moment in times]
-        chosen = _one_of_each(whole.writes, draw, KILLS) if name == "split" else _results(whole.writes)
-        written = [again(at_write=number) for number in chosen]
-        rows.append(
-            {"training": name, "seconds": whole.seconds, "at_random": _tally(timed), "at_writes": _tally(written)}
-        )
-        print(rows[-1], file=sys.stderr)
-    return {"rows": rows}
+        yield {"training": name, "moments": "random", **_tally([again(kill_after=moment) for moment in times])}
+        numbers = _one_of_each(whole.writes, draw, WRITES) if name == "split" else _results(whole.writes)[:WRITES]
+        yield {"training": name, "moments": "writes", **_tally([again(at_write=number) for number in numbers])}
 
 
 def _one_of_each(writes: Sequence[str], draw: random.Random, most: int) -> list[int]:
@@ -104,6 +98,8 @@ def _results(writes: Sequence[str]) -> list[int]:
 def _killed_training(command: Sequence[str], work: Path, expected: dict[str, str], **moment: Any) -> dict[str, Any]:
     with empty(work):
         first = run(command, work, **moment)
+        if not first.killed and "kill_after" in moment:  # it was faster than the run that the moment was drawn from
+            return _killed_training(command, work, expected, kill_after=0.7 * moment["kill_after"])
         finished = (work / "model").exists()
         after: Ended | None = None
         if not finished:
@@ -172,9 +168,8 @@ WRITERS = {
 }
 
 
-def killed_writers(place: Place, most: int = 6, seed: int = 0) -> dict[str, Any]:
+def killed_writers(place: Place, most: int = 4, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Each writing command killed before its writes, at most so many of them, then run again."""
-    rows = []
     for name, writer in WRITERS.items():
         draw = random.Random(seed)
         with empty(place.folder / "work") as work:
@@ -190,9 +185,7 @@ def killed_writers(place: Place, most: int = 6, seed: int = 0) -> dict[str, Any]
             "whole_or_none": sum(case["whole_or_none"] for case in cases),
             "again": sum(case["again"] for case in cases),
         }
-        rows.append({"command": name, "kills": len(cases), **found, "failed_at": [case["at"] for case in bad]})
-        print(rows[-1], file=sys.stderr)
-    return {"rows": rows}
+        yield {"command": name, "kills": len(cases), **found, "failed_at": [case["at"] for case in bad]}
 
 
 def _prepared(place: Place, work: Path, writer: Writer) -> dict[str, str]:
@@ -262,9 +255,8 @@ def can_mount(place: Place) -> bool:
         return False
 
 
-def full_disks(place: Place) -> dict[str, Any]:
+def full_disks(place: Place) -> Iterator[dict[str, Any]]:
     """Training on disks that get full, then, with more room, again."""
-    rows = []
     expected: dict[str, str] | None = None
     for megabytes in (ENOUGH, *DISKS):
         with small_disk(place.folder / "disk", megabytes) as grow:
@@ -282,11 +274,9 @@ def full_disks(place: Place) -> dict[str, Any]:
             same = second.code == 0 and _without_card(model_digest(disk / "model")) == expected
             hidden = [path.name for path in disk.iterdir() if path.name not in ("model",)]
             row = {"megabytes": megabytes, "code": first.code, "line": line.replace(str(disk), "DISK")}
-            rows.append({**row, "explained": explained, "half_a_model": left, "same": same, "left": hidden})
-            print(rows[-1], file=sys.stderr)
+            yield {**row, "explained": explained, "half_a_model": left, "same": same, "left": hidden}
             if not explained:
                 print(first.stderr[-3000:], file=sys.stderr)
-    return {"rows": rows}
 
 
 def _is_explained(ended: Ended) -> bool:
@@ -300,9 +290,8 @@ def _is_explained(ended: Ended) -> bool:
 # Two at once ----------------------------------------------------------------------------------------------------------
 
 
-def meeting(place: Place, rounds: int = 5) -> dict[str, Any]:
+def meeting(place: Place, rounds: int = 5) -> Iterator[dict[str, Any]]:
     """Two processes with one output folder, the second a little later each round."""
-    rows = []
     for number in range(rounds):
         with empty(place.folder / "work") as work, empty(place.folder / "work2"):
             command = place.training(work / "model", *TRAININGS["split"])
@@ -317,9 +306,7 @@ def meeting(place: Place, rounds: int = 5) -> dict[str, Any]:
             clear = all("another process is training" in line or "already exists" in line for line in lines)
             clear = clear and not any("Traceback" in end.stderr for end in ends)
             left = sorted(path.name for path in work.iterdir())
-            rows.append({"winners": len(winners), "clear": clear, "left": left})
-            print(rows[-1], [line.replace(str(work), "") for line in lines], file=sys.stderr)
-    return {"rows": rows}
+            yield {"winners": len(winners), "clear": clear, "left": left}
 
 
 def make_place(folder: Path) -> Place:

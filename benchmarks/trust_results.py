@@ -9,7 +9,9 @@ from typing import Any
 from masker.files import write_json
 from masker.provenance import provenance
 
-RESULTS = Path(__file__).parent.parent / "results" / "trust.json"
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "results" / "trust.json"
+PAGE = ROOT / "docs" / "reliability.md"
 
 
 def stored() -> dict[str, Any]:
