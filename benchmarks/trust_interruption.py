@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -57,10 +57,12 @@ def empty(folder: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def killed_trainings(place: Place, seed: int = 0) -> Iterator[dict[str, Any]]:
+def killed_trainings(place: Place, only: Collection[str] = TRAININGS, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Training killed at random moments, and before one write of each kind, then started again."""
     draw = random.Random(seed)
     for name, extra in TRAININGS.items():
+        if name not in only:
+            continue
         with empty(place.folder / "work") as work:
             command = place.training(work / "model", *extra)
             whole = run(command, work)
@@ -168,9 +170,13 @@ WRITERS = {
 }
 
 
-def killed_writers(place: Place, most: int = 4, seed: int = 0) -> Iterator[dict[str, Any]]:
+def killed_writers(
+    place: Place, only: Collection[str] = WRITERS, most: int = 4, seed: int = 0
+) -> Iterator[dict[str, Any]]:
     """Each writing command killed before its writes, at most so many of them, then run again."""
     for name, writer in WRITERS.items():
+        if name not in only:
+            continue
         draw = random.Random(seed)
         with empty(place.folder / "work") as work:
             before = _prepared(place, work, writer)
@@ -306,7 +312,7 @@ def meeting(place: Place, rounds: int = 5) -> Iterator[dict[str, Any]]:
             clear = all("another process is training" in line or "already exists" in line for line in lines)
             clear = clear and not any("Traceback" in end.stderr for end in ends)
             left = sorted(path.name for path in work.iterdir())
-            yield {"winners": len(winners), "clear": clear, "left": left}
+            yield {"round": number, "winners": len(winners), "clear": clear, "left": left}
 
 
 def make_place(folder: Path) -> Place:

@@ -19,6 +19,12 @@ def stored() -> dict[str, Any]:
     return found
 
 
+def merge_rows(old: list[dict[str, Any]], new: list[dict[str, Any]], keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The old rows, those measured anew replaced, and the new ones behind them; ``keys`` tell rows apart."""
+    rows = {tuple(row.get(key) for key in keys): row for row in (*old, *new)}
+    return list(rows.values())
+
+
 def add_result(measured: Any, part: str, row: str | None = None) -> None:
     """Put a part, or a row of one, beside what is there, so that an interruption loses nothing that is finished."""
     content = stored()

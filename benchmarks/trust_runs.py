@@ -25,7 +25,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 TENSORS = "masker.safetensors"
 #: What differs between two runs that made the same: times, and the name of the tensor file of a calibration.
 _TIMES = re.compile(
-    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\+\d\d:\d\d|Z| UTC)?)?|\"(seconds|took|duration)\": ?[\d.]+"
+    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\+\d\d:\d\d|Z| UTC)?)?|\"(\w+_)?(seconds|took)\": ?[\d.]+"
     r"|\"tensors\": ?\"masker\.[0-9a-f]{12}\.safetensors\",?"
 )
 #: What temporary names and numbers are shortened to, so that like writes have one name.

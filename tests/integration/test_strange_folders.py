@@ -177,7 +177,9 @@ def test_files_too_large_to_be_what_they_seem(folder):
 
 def test_statistics_beyond_all_numbers(folder):
     def spoil(tensors):
-        tensors.update({name: array * np.inf for name, array in tensors.items() if array.dtype.kind == "f"})
+        tensors.update(
+            {name: np.full_like(array, np.inf) for name, array in tensors.items() if array.dtype.kind == "f"}
+        )
 
     change_tensors(folder, spoil, "masker.safetensors")
     assert "damaged" in refusal(folder) or "NaN" in refusal(folder)
