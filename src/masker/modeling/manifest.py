@@ -20,6 +20,11 @@ MOST_TENSORS = 2**32
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
+def in_one_line(error: Exception) -> str:
+    """What is wrong, short enough for a message: a damaged file may have any value in it."""
+    return " ".join(repr(error).split())[:300]
+
+
 def check_manifest(manifest: dict[str, Any]) -> None:
     """Refuse values that would give wrong answers, or a traceback later on.
 

@@ -332,7 +332,8 @@ class TrainingRun:
             chosen = choose_keywords(
                 self.settings, self.tokenizer, self.data.train, len(self.classes), self._attention_classifier
             )
-            _log.info("keywords (%s): %s", chosen.source, ", ".join(chosen.words[:20]))
+            words = ", ".join(chosen.words[:20]) or "none; is the tokenizer made for the language of the documents?"
+            _log.info("keywords (%s): %s", chosen.source, words)
             distributed.first_only(lambda: write_text(path, chosen.dumps()))
             stored = distributed.broadcast(chosen.dumps())
         self.keywords = KeywordSet.from_json(json.loads(stored))

@@ -120,7 +120,8 @@ def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) 
     keyword_view = settings.loss.lambda_mkr > 0
     # A uniform distribution over classes means nothing for a regression: there the paper uses MKR alone.
     context_view = settings.loss.lambda_mer > 0 and settings.model.head != "regression"
-    if keywords is None or not (keyword_view or context_view):
+    # Documents without a word that the tokenizer knows have no keyword to mask or to reconstruct.
+    if keywords is None or not len(keywords.target_ids) or not (keyword_view or context_view):
         return None
     return Views(
         keywords=keywords,
