@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from masker.errors import ModelError
 from masker.labels import LABEL_TYPES
 
 #: Longest row in tokens, and layers of an encoder, that anybody has use for; without a limit, a few digits in a file
@@ -20,9 +21,9 @@ MOST_TENSORS = 2**32
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
-def in_one_line(error: Exception) -> str:
-    """What is wrong, short enough for a message: a damaged file may have any value in it."""
-    return " ".join(repr(error).split())[:300]
+def damaged(what: str, error: Exception) -> ModelError:
+    """The error to raise instead: a damaged file may have any value in it, of any length."""
+    return ModelError(f"{what} damaged ({' '.join(repr(error).split())[:300]}); restore or retrain the model")
 
 
 def check_manifest(manifest: dict[str, Any]) -> None:
