@@ -13,11 +13,7 @@ FUZZ_SECONDS ?= 300
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world reproduce reproduce-page quality lock clean
-=======
-.PHONY: help setup demo test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world trust fuzz sbom reproduce reproduce-page quality lock clean
->>>>>>> ea06f56 (docs/reliability.md, make trust, fuzz and sbom; SECURITY says what is checked now)
+.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world trust fuzz sbom reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
