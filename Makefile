@@ -9,10 +9,11 @@ AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
 # Test processes; a file of tests stays in one of them, so that its fixtures are made once.
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+FUZZ_SECONDS ?= 300
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world reproduce reproduce-page quality lock clean
+.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world trust fuzz sbom reproduce reproduce-page quality lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -78,6 +79,19 @@ bench-drift: $(STAMP)  ## false alarms and delays of masker monitor, beside rive
 bench-open-world: $(STAMP)  ## masker discover, extend and review on corpora split by class (hours); docs/open-world.md
 	$(BIN)/python -m benchmarks.open_world
 
+trust: $(STAMP)  ## kills, full disks, degenerate data (20 minutes; disks need root); writes docs/reliability.md
+	$(BIN)/python -m benchmarks.trust
+
+fuzz: $(STAMP)  ## coverage-guided fuzzing of what reads files, FUZZ_SECONDS for each of four targets
+	$(BIN)/python -m benchmarks.environments atheris
+	$(BIN)/python -m benchmarks.fuzz --seconds $(FUZZ_SECONDS)
+
+sbom: $(STAMP)  ## what the lock installs as a CycloneDX document, build/sbom.json
+	$(BIN)/python -m benchmarks.environments cyclonedx_py
+	mkdir -p build
+	.venv-cyclonedx_py/bin/python -I -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml \
+	    --mc-type library --output-reproducible --of JSON -o build/sbom.json
+
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
 	$(BIN)/masker reproduce $(RECIPES)
 
@@ -92,4 +106,4 @@ lock: $(STAMP)  ## write the versions that are installed now into requirements.l
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
 
 clean:  ## remove the virtual environments and caches, keep runs
-	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
+	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info

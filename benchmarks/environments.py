@@ -1,6 +1,7 @@
 """``python -m benchmarks.environments PACKAGE``: a virtual environment of its own for a package to compare with.
 
-SetFit, river and LitServe are no dependencies of masker, so they share no packages with it: each is beside ``.venv``.
+Neither these packages nor the tools among them (atheris, cyclonedx-bom) are dependencies of masker, so they share no
+packages with it: each is beside ``.venv``.
 """
 
 from __future__ import annotations
@@ -66,10 +67,12 @@ class Environment:
 SETFIT = Environment("setfit")
 RIVER = Environment("river")
 LITSERVE = Environment("litserve")
+ATHERIS = Environment("atheris")
+CYCLONEDX = Environment("cyclonedx_py")
 
 
 def main() -> None:
-    known = {one.package: one for one in (SETFIT, RIVER, LITSERVE)}
+    known = {one.package: one for one in (SETFIT, RIVER, LITSERVE, ATHERIS, CYCLONEDX)}
     parser = argparse.ArgumentParser(prog="python -m benchmarks.environments")
     parser.add_argument("package", choices=list(known))
     chosen = known[parser.parse_args().package]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from pathlib import Path
 
 import pytest
 
@@ -134,18 +135,18 @@ def _model(family: str, tokenizer):
     return AlbertModel(AlbertConfig(max_position_embeddings=64, embedding_size=16, **shape))
 
 
+def make_backbone(family: str, folder: Path) -> str:
+    """Write a tiny encoder and its tokenizer."""
+    tokenizer = _tokenizer(family, make_corpus(300)[0])
+    _model(family, tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
 @pytest.fixture(scope="session")
 def tiny_backbones(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The folder of a tiny encoder of each family."""
-    texts, _ = make_corpus(300)
-    folders = {}
-    for family in FAMILIES:
-        folder = tmp_path_factory.mktemp("backbones") / family
-        tokenizer = _tokenizer(family, texts)
-        _model(family, tokenizer).save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        folders[family] = str(folder)
-    return folders
+    return {family: make_backbone(family, tmp_path_factory.mktemp("backbones") / family) for family in FAMILIES}
 
 
 @pytest.fixture(scope="session")

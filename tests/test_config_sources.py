@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import pytest
 
 from masker.config import build_settings
-from masker.config_sources import merge_layer, parse_override, read_config_file
+from masker.config_sources import merge_layer, parse_override, parse_yaml, read_config_file
 from masker.errors import ConfigError
 
 
@@ -119,3 +122,41 @@ def test_missing_file(tmp_path):
 def test_folder_in_place_of_a_file(tmp_path):
     (line,) = problems(config_file=tmp_path)
     assert "config file" in line
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in itertools.pairwise("abcdefghij")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (BOMB, "with its references it has more than 100,000 values"),
+        ("model: &m {backbone: *m}", "with its references it has more than 100,000 values"),
+        ("model: " + "[" * 2000, "it is nested too deeply"),
+        ("model: {backbone: 2020-99-99}", "month must be in 1..12"),
+        ("training: {seed: " + "9" * 400 + "}", "an integer with hundreds of digits"),
+        ("training: {seed: " + "9" * 5000 + "}", "digits"),
+        ("model: !!python/object/apply:os.system [id]", "could not determine a constructor"),
+    ],
+)
+def test_yaml_that_is_not_meant_well(tmp_path, text, reason):
+    (tmp_path / "config.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(reason)) as caught:
+        read_config_file(tmp_path / "config.yaml", [])
+    assert "\n" not in str(caught.value)
+
+
+def test_references_are_welcome_as_long_as_they_stay_few():
+    assert parse_yaml("a: &a [1, 2]\nb: *a") == {"a": [1, 2], "b": [1, 2]}
+
+
+@pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000])
+def test_an_override_that_is_no_yaml_is_a_word(value):
+    assert parse_override(f"model.backbone={value}") == {"model": {"backbone": value}}
+
+
+def test_a_wrong_value_is_repeated_in_part():
+    (problem,) = problems(overrides=[f"training.seed={'x' * 10_000}"])
+    assert len(problem) < 400 and problem.endswith("xxx…")

@@ -342,6 +342,8 @@ def stored_settings(content: dict[str, dict[str, Any]]) -> Settings:
         section: {key: value for key, value in values.items() if key not in _RETIRED.get(section, ())}
         for section, values in content.items()
     }
+    # Whoever trained the model trusted its backbone; whoever opens it has not said so.
+    kept["model"]["trust_remote_code"] = False
     if kept["detection"]["score"] not in SCORES:
         kept["detection"]["score"] = "auto"
     if kept["training"]["method"] not in METHODS:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -75,6 +77,9 @@ def _swap(new: Path, folder: Path, keep_existing: bool) -> None:
             if not (keep_existing and folder.is_dir()):
                 raise
         return
+    if _exchanged(new, folder):
+        shutil.rmtree(new, ignore_errors=True)
+        return
     old = new.with_name(f"{new.name}.old")
     os.replace(folder, old)
     try:
@@ -83,6 +88,20 @@ def _swap(new: Path, folder: Path, keep_existing: bool) -> None:
         os.replace(old, folder)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Let two folders swap names in one step, so that no moment is without either; False where the system cannot.
+
+    A process that is killed between two renames would leave nothing under the name.
+    """
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)  # Python has no function for it
+    if rename is None:
+        return False
+    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of <fcntl.h> and <linux/fs.h>
+    return bool(rename(here, os.fsencode(one.absolute()), here, os.fsencode(other.absolute()), exchange) == 0)
 
 
 def file_sha256(*files: Path) -> str:

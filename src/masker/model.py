@@ -43,7 +43,7 @@ from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
 from masker.labels import LABEL_TYPES, class_indices, label_matrix
 from masker.model_files import folder_content, read_model_fields
-from masker.modeling.model_folder import load_manifest, save_folder, update_folder
+from masker.modeling.model_folder import Change, load_manifest, save_folder, update_folder
 from masker.provenance import provenance
 from masker.registry import METHODS
 
@@ -364,8 +364,8 @@ class Model:
 
     # Saving ---------------------------------------------------------------------------------------------------------
 
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the model folder, which plain transformers opens too.
+    def save(self, folder: str | Path, *, overwrite: bool = False, beside: Change | None = None) -> Path:
+        """Write the model folder, which plain transformers opens too; ``beside`` adds files before it appears.
 
         Raises:
             ConfigError: When it exists and may not be overwritten, or cannot be written.
@@ -376,9 +376,8 @@ class Model:
             raise ModelError(
                 "this backend does not hold the full weights; open the model with backend='torch' to save it"
             )
-        return save_folder(
-            folder, weights.native, self.tokenizer, folder_content(self, weights.tensors), overwrite=overwrite
-        )
+        content = folder_content(self, weights.tensors)
+        return save_folder(folder, weights.native, self.tokenizer, content, overwrite=overwrite, beside=beside)
 
     def save_detector(self, folder: str | Path) -> Path:
         """Write the detector into the model folder this model was opened from; the network's files stay."""

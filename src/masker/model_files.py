@@ -9,10 +9,10 @@ from typing import Any
 from masker.config import stored_settings
 from masker.detection.arrays import Arrays
 from masker.detection.detector import Detector
-from masker.errors import ConfigError, ModelError
+from masker.errors import ConfigError
 from masker.inference.opening import open_network
 from masker.keywords import KeywordSet
-from masker.modeling.manifest import check_manifest, check_outputs
+from masker.modeling.manifest import DAMAGE, check_manifest, check_outputs, damaged
 from masker.modeling.model_folder import ModelFolder, load_manifest
 from masker.registry import METHODS
 
@@ -36,8 +36,8 @@ def read_model_fields(folder: str | Path, backend: str | None, device: str) -> d
         keywords = None if manifest["keywords"] is None else KeywordSet.from_json(manifest["keywords"])
         fields = {name: manifest[name] for name in _PLAIN}
         losses = manifest.get("losses", {})  # earlier versions kept none
-    except (KeyError, TypeError, ValueError, ConfigError) as error:
-        raise ModelError(f"masker.json in '{folder}' is damaged ({error!r}); restore or retrain the model") from None
+    except (*DAMAGE, ConfigError) as error:
+        raise damaged(f"masker.json in '{folder}' is", error) from None
     try:
         detector = None
         if settings.model.head != "regression":
@@ -45,8 +45,8 @@ def read_model_fields(folder: str | Path, backend: str | None, device: str) -> d
         fine_tuned = METHODS.get(settings.training.method).fine_tuned
         network = open_network(Path(folder).expanduser(), stored.tensors, backend, device, fine_tuned=fine_tuned)
         check_outputs(manifest, network.backend.n_outputs)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"the statistics in '{folder}' are damaged ({error!r}); restore or retrain it") from None
+    except DAMAGE as error:
+        raise damaged(f"the statistics in '{folder}' are", error) from None
     opened = {"tokenizer": network.tokenizer, "backend": network.backend, "detector": detector, "settings": settings}
     return {**fields, **opened, "keywords": keywords, "losses": losses}
 

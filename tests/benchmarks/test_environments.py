@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.environments import RIVER, ROOT, SETFIT
+from benchmarks.environments import ATHERIS, RIVER, ROOT, SETFIT
 
 
-@pytest.mark.parametrize(("environment", "packages"), [(SETFIT, {"setfit", "torch"}), (RIVER, {"river"})])
+@pytest.mark.parametrize(
+    ("environment", "packages"), [(SETFIT, {"setfit", "torch"}), (RIVER, {"river"}), (ATHERIS, {"atheris"})]
+)
 def test_every_requirement_is_pinned(environment, packages):
     text = environment.requirements.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from masker import cli
 from masker.cli import main
+from masker.errors import DataError
 from tests.cli.command_line import one_line, run, start, write_jsonl
 
 
@@ -48,6 +49,7 @@ def test_options_that_would_do_nothing_are_refused(score_place, score_model, tmp
         (KeyboardInterrupt(), 130, "masker: interrupted; repeat the command to resume\n"),
         (OSError(28, "No space left on device", "model"), 2, "masker: No space left on device (model); nothing was "
          "lost: fix it and repeat the command\n"),
+        (DataError("label '\x1b[2J'\nis odd"), 2, "masker: label '\\x1b[2J'\nis odd\n"),
         (OSError("disk is gone"), 2, "masker: disk is gone; nothing was lost: fix it and repeat the command\n"),
     ],
 )  # fmt: skip

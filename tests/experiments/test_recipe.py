@@ -314,3 +314,10 @@ def test_open_intent_knows_a_quarter_a_half_and_three_quarters(monkeypatch):
             ("accuracy", "known classes"),
             ("false_alarms", "known classes"),
         ]
+
+
+@pytest.mark.parametrize("systems", ["{a: 3}", "3", "{a: {settings: {}}}"])
+def test_readings_of_systems_that_are_none(tmp_path, systems):
+    (tmp_path / "r.yaml").write_text(f"readings: [energy]\nsystems: {systems}\n")
+    with pytest.raises(ConfigError, match="systems"):
+        load_recipe(tmp_path / "r.yaml")

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from masker import Documents
+from masker.training import training_stage
 from masker.training.trainer import MaskerTrainer
 from tests.conftest import fit_classifier, make_corpus, train_network
 
@@ -104,6 +105,29 @@ def test_the_final_model_is_the_mean_of_its_last_steps(documents, new_head_setti
 
 class Killed(Exception):
     pass
+
+
+def test_resumed_from_the_last_step_equals_uninterrupted(documents, tiny_settings, tmp_path, monkeypatch):
+    """Killed between the last checkpoint and the result of a stage whose last step is amid an epoch."""
+    settings = tiny_settings(training={"epochs": 1}, detection={"calibration": "split"})
+    documents = documents.take(range(60))
+    whole = train_network(documents, CLASSES, settings, tmp_path / "whole")
+    write = training_stage.write_tensors
+
+    def killed(tensors, path, *rest):
+        if path.parent.name == "vanilla":
+            raise Killed
+        write(tensors, path, *rest)
+
+    monkeypatch.setattr(training_stage, "write_tensors", killed)
+    with pytest.raises(Killed):
+        train_network(documents, CLASSES, settings, tmp_path / "cut")
+    monkeypatch.setattr(training_stage, "write_tensors", write)
+    state = json.loads(next((tmp_path / "cut" / "vanilla").glob("checkpoint-*/trainer_state.json")).read_text())
+    assert state["global_step"] == state["max_steps"] and state["epoch"] % 1, "or the test shows nothing"
+    resumed = train_network(documents, CLASSES, settings, tmp_path / "cut")
+    assert resumed.keywords == whole.keywords
+    assert_same(weights(resumed), weights(whole))
 
 
 @pytest.mark.parametrize("when", ["vanilla", "masker", "torn"])

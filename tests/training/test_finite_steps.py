@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+import safetensors.torch
 import torch
 from torch import nn
 
@@ -78,3 +79,20 @@ def test_a_training_that_diverges_ends_with_advice(tiny_settings, tmp_path, monk
         MaskerError, match=f"of {MOST_IN_A_ROW + 1} steps in a row are not finite; train again with a lower"
     ):
         fit(tiny_settings, tmp_path / "work")
+
+
+def test_no_checkpoint_ever_holds_what_is_no_number(tiny_settings, tmp_path, monkeypatch):
+    """Weights, moments, average and result, as they are written, of a training with broken steps among the others."""
+    broken_loss(monkeypatch, lambda call: call % 3 == 0)
+    written: list[str] = []
+    write = safetensors.torch.save_file
+
+    def checked(content, path, metadata=None):
+        assert all(tensor.isfinite().all() for tensor in content.values()), path
+        written.append(path.name)
+        write(content, path, metadata=metadata)
+
+    monkeypatch.setattr(safetensors.torch, "save_file", checked)
+    fit(tiny_settings, tmp_path / "work", "masker")
+    for name in ("model", "optimizer", "average", "result"):
+        assert any(f".{name}.safetensors" in file for file in written), name

@@ -41,6 +41,7 @@ def test_views_that_the_losses_need(tiny_settings, tokenizer, mkr, mer, head, vi
     found = make_views(settings, KEYWORDS, tokenizer)
     assert (None if found is None else (found.keyword_view, found.context_view)) == views
     assert make_views(settings, None, tokenizer) is None, "no keywords, no masks"
+    assert make_views(settings, KeywordSet("frequency", (), 220), tokenizer) is None
 
 
 def test_views_are_drawn_as_the_settings_say(tiny_settings, tokenizer):

@@ -9,6 +9,7 @@ import io
 import logging
 import os
 import sys
+import unicodedata
 
 import click
 
@@ -111,5 +112,9 @@ def main() -> None:
 
 def _fail(message: str, code: int) -> None:
     if distributed.is_first():  # one of many that fail alike
-        click.echo(f"masker: {message}", err=True)
+        # A message may quote a file; a terminal obeys its control characters.
+        shown = "".join(
+            sign if sign == "\n" or unicodedata.category(sign) != "Cc" else repr(sign)[1:-1] for sign in message
+        )
+        click.echo(f"masker: {shown}", err=True)
     sys.exit(code)

@@ -69,7 +69,7 @@ def calibrate(
     rows = None
     if examples is not None:
         model, rows = model.at_operating_point(examples, changes.false_alarm_rate)
-    written = model.save_detector(Path(folder) if output is None else copy_folder(folder, output))
+    written = model.save_detector(folder) if output is None else copy_folder(folder, output, model.save_detector)
     return {
         "model": str(written),
         "data": documents.name,

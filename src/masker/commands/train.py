@@ -77,10 +77,13 @@ def train(
     trade_off = None
     if ood_texts is not None and examples is not None:
         model, trade_off = model.at_operating_point(ood_texts, examples.highest)
-    distributed.first_only(lambda: str(model.save(folder)))
+
+    def save() -> str:
+        kept = choose_examples(model, documents, keep_examples) if keep_examples else None
+        return str(model.save(folder, beside=None if kept is None else kept.save))
+
+    distributed.first_only(save)
     if distributed.is_first():
-        if keep_examples:
-            choose_examples(model, documents, keep_examples).save(folder)
         remove_work_folder(work)
     took = time.monotonic() - start
     return TrainingSummary(model, folder, len(documents), documents.skipped, took, trade_off, documents)

@@ -14,6 +14,8 @@ from masker.errors import DataError
 
 #: The longest line to read, in characters; a longer one is more likely a wrong or damaged file than a document.
 MAX_LINE = 64 * 2**20
+#: The largest JSON array, which is read at once; a small gzip file may hold any number of characters.
+MAX_ARRAY = 2**30
 
 
 def open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:

@@ -95,7 +95,10 @@ def _records(path: Path, ending: str, encoding: str, choose: ChooseColumns) -> I
 
 def _parse(ending: str, text: io.TextIOWrapper, name: str) -> Iterator[Record]:
     if ending == ".json":
-        return _json(text.read(), name)
+        content = text.read(decoding.MAX_ARRAY + 1)
+        if len(content) > decoding.MAX_ARRAY:
+            raise DataError(f"{name}: is longer than {decoding.MAX_ARRAY} characters; write it as JSON Lines (.jsonl)")
+        return _json(content, name)
     lines = decoding.bounded_lines(text, name)
     if ending in (".csv", ".tsv"):
         return _delimited(lines, name, "\t" if ending == ".tsv" else ",")

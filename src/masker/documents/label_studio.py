@@ -52,10 +52,11 @@ def _answer(annotation: Any) -> str | None:
     """The label that an annotation gives: what was typed, or else what was chosen."""
     if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
         return None
-    values = [part.get("value", {}) for part in annotation.get("result", []) if isinstance(part, dict)]
+    parts = annotation.get("result")
+    values = [part.get("value") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     for key in ("text", "choices"):
         for value in values:
-            given = value.get(key)
+            given = value.get(key) if isinstance(value, dict) else None
             given = given[0] if isinstance(given, list) and given else given
             if isinstance(given, str) and given.strip():
                 return given.strip()

@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 from masker.config import DataSettings, Head
 from masker.documents.columns import LABEL_LISTS, PAIR_COLUMNS, Columns, Record
 from masker.documents.document_set import Documents
+from masker.documents.texts import well_formed
 from masker.errors import DataError, NoRowsError
 from masker.labels import as_class_name, as_label_list, as_number, is_missing
 
@@ -153,8 +154,7 @@ def _as_list(value: object, column: str, line: int, source: str) -> object:
 def _as_text(value: object, column: str, line: int, source: str) -> str:
     """The text of a cell: numbers are written out, missing values become the empty string."""
     if isinstance(value, str):
-        # JSON can carry half a surrogate pair, which no tokenizer accepts.
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return well_formed(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, (int, float)):

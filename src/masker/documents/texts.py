@@ -16,10 +16,15 @@ def split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
         raise DataError("texts must be a list of strings; got a single string; put it into a list")
     items = list(texts)
     if items and all(isinstance(item, (tuple, list)) and len(item) == 2 for item in items):
-        return [str(item[0]) for item in items], [str(item[1]) for item in items]
+        return [well_formed(str(item[0])) for item in items], [well_formed(str(item[1])) for item in items]
     if not all(isinstance(item, str) for item in items):
         raise DataError("texts must be strings, or all (text, text_pair) tuples")
-    return [str(item) for item in items], None
+    return [well_formed(str(item)) for item in items], None
+
+
+def well_formed(text: str) -> str:
+    """The text with half surrogate pairs replaced: JSON and Python strings can carry them, no tokenizer takes them."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def texts_of(documents: Documents) -> list[Text]:

@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from masker.config_sources import parse_yaml
 from masker.errors import ConfigError, did_you_mean
 from masker.experiments import recipe_parts as parts
 
@@ -49,6 +49,11 @@ class Recipe(parts.RecipePart):
     def _expand_readings(cls, content: Any) -> Any:
         if not isinstance(content, dict) or not content.get("readings"):
             return content
+        whole = isinstance(content.get("systems"), dict) and isinstance(content["readings"], list)
+        if not whole or not all(
+            isinstance(system, dict) and "title" in system for system in content["systems"].values()
+        ):
+            return content  # it will be refused for that
         systems = {
             parts.read_by(name, score): {**system, "title": f"{system['title']}, {score}", "score": score}
             for name, system in content["systems"].items()
@@ -156,10 +161,10 @@ def _read(name: str) -> dict[str, Any]:
             text = Path(name).expanduser().read_text(encoding="utf-8")
         else:
             raise ConfigError(f"unknown recipe '{name}'; known: {', '.join(known)}; or give a YAML file.{hint}")
-        content = yaml.safe_load(text)
+        content = parse_yaml(text)
     except FileNotFoundError:
         raise ConfigError(f"recipe file '{name}' does not exist; see 'masker reproduce --list' for names") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(f"cannot read recipe file '{name}': {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"recipe file '{name}' must contain keys and values; see docs/recipes.md")

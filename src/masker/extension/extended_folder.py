@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,5 @@ def extend_folder(
     """
     made = extend_model(Model.open(folder, "torch", device), texts, labels, data=data)
     examples = Path(folder).expanduser() / FILE
-    kept = examples.read_bytes() if examples.is_file() else None
-    written = made.model.save(output or folder, overwrite=output is None)
-    if kept is not None:
-        (written / FILE).write_bytes(kept)
-    return made, written
+    keep = (lambda place: shutil.copyfile(examples, place / FILE)) if examples.is_file() else None
+    return made, made.model.save(output or folder, overwrite=output is None, beside=keep)

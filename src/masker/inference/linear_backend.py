@@ -158,11 +158,12 @@ def open_linear_backend(
     device: str = "auto",
 ) -> LinearBackend:
     """Open the linear classifier of a model folder."""
+    from masker.modeling.backbone import check_vocabulary, load_encoder
+
     vectorizer: Vectorizer
     if "features.idf" not in tensors:
-        from masker.modeling.backbone import load_encoder
-
         encoder = load_encoder(str(folder)).to(resolve_device(device))
+        check_vocabulary(folder, tokenizer, encoder.get_input_embeddings().num_embeddings)
         if backend == "torch-bf16":
             encoder = encoder.bfloat16()
             pack_linears(encoder)
@@ -170,5 +171,6 @@ def open_linear_backend(
     else:
         from transformers import AutoConfig
 
+        check_vocabulary(folder, tokenizer, len(tensors["features.idf"]))
         vectorizer = TfIdfVectorizer(tensors["features.idf"], AutoConfig.from_pretrained(str(folder)))
     return LinearBackend(vectorizer, tensors["linear.weight"], tensors["linear.bias"])

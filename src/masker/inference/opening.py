@@ -59,7 +59,7 @@ def _open_torch(folder: Path, tensors: Tensors, backend: str, device: str) -> Ne
     way_round = "export the model elsewhere ('masker export') and use --backend onnx or onnx-int8"
     require(f"backend {backend}", "torch", "transformers", instead=way_round)
     from masker.inference.torch_backend import TorchBackend
-    from masker.modeling.backbone import load_classifier, load_tokenizer
+    from masker.modeling.backbone import check_vocabulary, load_classifier, load_tokenizer
 
     tokenizer = load_tokenizer(str(folder))
     classifier, found = load_classifier(str(folder), output_loading_info=True)
@@ -68,6 +68,7 @@ def _open_torch(folder: Path, tensors: Tensors, backend: str, device: str) -> Ne
         raise ModelError(
             f"the weights in '{folder}' lack {len(missing)} tensors ({missing[0]}, …); restore or retrain the model"
         )
+    check_vocabulary(folder, tokenizer, classifier.get_input_embeddings().num_embeddings)
     return Network(
         tokenizer, TorchBackend(classifier, tokenizer, device, bf16=backend == "torch-bf16", tensors=tensors)
     )

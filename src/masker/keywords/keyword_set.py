@@ -16,6 +16,10 @@ from masker.registry import KEYWORD_SCHEMES
 
 Ids = npt.NDArray[np.int64]
 
+#: Keywords and tokens of a vocabulary that anybody has use for; a file could name any number.
+MOST_KEYWORDS = 250_000
+MOST_TOKENS = 10_000_000
+
 
 @dataclass(frozen=True)
 class Keyword:
@@ -103,6 +107,8 @@ class KeywordSet:
     def from_json(cls, content: dict[str, Any]) -> KeywordSet:
         try:
             size = int(content["vocabulary_size"])
+            if size > MOST_TOKENS or len(content["keywords"]) > MOST_KEYWORDS:
+                raise ValueError(f"{len(content['keywords'])} keywords of a vocabulary of {size}")
             keywords = tuple(
                 Keyword(str(row["word"]), tuple(int(i) for i in row["token_ids"]), float(row["score"]))
                 for row in content["keywords"]

@@ -64,6 +64,7 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
             f"backbone '{settings.backbone}' is not a bidirectional encoder with mask and padding tokens; "
             "use one of the BERT, RoBERTa, ALBERT, DeBERTa, ... families"
         )
+    check_vocabulary(settings.backbone, tokenizer, classifier.get_input_embeddings().num_embeddings)
     if settings.pooling == MEAN:
         if not can_pool_mean(classifier.config):
             raise ModelError(
@@ -94,11 +95,21 @@ def load_tokenizer(source: str, trust_remote_code: bool = False) -> Any:
     try:
         with _hub_access(source):
             tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=trust_remote_code)
-    except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
+    except Exception as error:  # whatever the content of a file leads the library to
         raise _unreachable(source, "tokenizer", error) from None
     if not tokenizer.is_fast:
         raise ModelError(f"the tokenizer of '{source}' has no fast version (tokenizer.json); convert it first")
     return tokenizer
+
+
+def check_vocabulary(source: str | Path, tokenizer: Any, rows: int) -> None:
+    """Refuse a tokenizer with a token beyond the rows of the network's table: a text with one would end in an error."""
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if largest >= rows:
+        raise ModelError(
+            f"the tokenizer in '{source}' does not fit its weights: it has token {largest}, they have vectors for "
+            f"{rows}; restore the tokenizer of this model"
+        )
 
 
 def load_classifier(source: str, trust_remote_code: bool = False, **config: Any) -> Any:
@@ -125,13 +136,11 @@ def load_encoder(source: str) -> Any:
 
 
 def _load_weights(kind: Any, source: str, **options: Any) -> Any:
-    from safetensors import SafetensorError
-
     try:
         # A head is meant to be new; a warning that it is "newly initialized" would only alarm the user.
         with quiet_transformers(), _hub_access(source):
             return kind.from_pretrained(source, use_safetensors=True, dtype="float32", **options)
-    except (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+    except Exception as error:  # whatever the content of a file leads the library to
         raise _unreachable(source, "weights", error) from None
 
 
@@ -163,7 +172,9 @@ def _hub_access(source: str) -> AbstractContextManager[Any]:
 
 
 def _unreachable(source: str, part: str, error: Exception) -> ModelError:
-    reason = " ".join(str(error).split())[:160]
+    reason = " ".join(str(error).split())[:160] or type(error).__name__
+    if "ignore_mismatched_sizes" in reason:
+        reason = "the tensors do not have the shapes that config.json says"
     if Path(source).is_dir():
         return ModelError(
             f"the {part} in folder '{source}' cannot be opened ({reason}); is it a complete model folder?"

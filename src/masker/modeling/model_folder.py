@@ -16,6 +16,7 @@ import json
 import secrets
 import shutil
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,16 @@ import numpy.typing as npt
 
 from masker.errors import ConfigError, ModelError
 from masker.files import atomic_folder, write_text
-from masker.modeling.manifest import check_encoder
+from masker.modeling.manifest import DAMAGE, MOST_JSON, MOST_TENSORS, check_encoder, check_file_name, check_size
 from masker.modeling.quiet import quiet_transformers
 from masker.modeling.tensors import write_arrays
 
 MANIFEST = "masker.json"
 TENSORS = "masker.safetensors"
 FORMAT = 1
+
+#: What a caller does to a model folder that nobody else can see yet.
+Change = Callable[[Path], object]
 
 _PICKLE_SUFFIXES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".dill"}
 
@@ -52,11 +56,18 @@ def check_output(path: str | Path) -> Path:
 
 
 def save_folder(
-    path: str | Path, native: Any, tokenizer: Any, content: ModelFolder, *, overwrite: bool = False
+    path: str | Path,
+    native: Any,
+    tokenizer: Any,
+    content: ModelFolder,
+    *,
+    overwrite: bool = False,
+    beside: Change | None = None,
 ) -> Path:
     """Write a model folder, whole or not at all: what transformers saves of ``native`` and its tokenizer, and ours.
 
     ``overwrite`` replaces a model folder of that name once the new one is whole; no other folder is ever deleted.
+    ``beside`` writes more files into the folder before it appears under its name.
     """
     from safetensors import SafetensorError
 
@@ -72,6 +83,8 @@ def save_folder(
                 tokenizer.save_pretrained(temporary)
             write_arrays(content.tensors, temporary / TENSORS)
             write_text(temporary / MANIFEST, _manifest_text(content.manifest))
+            if beside is not None:
+                beside(temporary)
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
@@ -91,7 +104,8 @@ def update_folder(path: str | Path, content: ModelFolder) -> Path:
         (folder / name).unlink(missing_ok=True)
         reason = error.strerror or str(error)
         raise ConfigError(f"the model in '{folder}' cannot be changed ({reason}); give --output") from None
-    for file in folder.glob("masker*.safetensors"):
+    # The file before this one, and what a calibration that was killed has left.
+    for file in (*folder.glob("masker*.safetensors"), *folder.glob(".masker*")):
         if file.name != name:
             file.unlink(missing_ok=True)
     return folder
@@ -101,13 +115,14 @@ def _manifest_text(manifest: dict[str, Any]) -> str:
     return json.dumps({"format": FORMAT, **manifest}, ensure_ascii=False, indent=1)
 
 
-def copy_folder(source: str | Path, path: str | Path) -> Path:
-    """Copy a model folder, whole or not at all."""
+def copy_folder(source: str | Path, path: str | Path, change: Change) -> Path:
+    """Copy a model folder and change the copy; it appears once it is changed, or not at all."""
     folder = check_output(path)
     try:
         with atomic_folder(folder) as temporary:
             shutil.copytree(Path(source).expanduser(), temporary, dirs_exist_ok=True)
             temporary.chmod(0o755)
+            change(temporary)
     except (OSError, shutil.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)[:160]
         raise ConfigError(f"the model cannot be copied to '{folder}' ({reason}); choose another --output") from None
@@ -120,6 +135,11 @@ def check_folder(path: str | Path) -> Path:
     if not folder.is_dir():
         raise ModelError(f"there is no model folder '{path}'; train one with 'masker train DATA --output {path}'")
     for file in sorted(folder.rglob("*")):
+        if file.is_symlink() and _leads_out(file, folder):
+            raise ModelError(
+                f"model folder '{path}' contains a link that leads out of it ({file.relative_to(folder)}); replace the "
+                "link by the file if you trust it"
+            )
         if file.is_file() and _is_pickle(file):
             raise ModelError(
                 f"model folder '{path}' contains a pickle ({file.relative_to(folder)}), which can run code when "
@@ -138,19 +158,25 @@ def load_manifest(path: str | Path) -> ModelFolder:
 
     folder = check_folder(path)
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(check_size(folder / MANIFEST, MOST_JSON).read_text(encoding="utf-8"))
         version = int(manifest["format"])
         check_encoder(folder)
-        file = str(manifest.get("tensors", TENSORS))
-        if Path(file).name != file:
-            raise ValueError(f"tensors: '{file}' is not a file of the folder")
-        tensors = load_file(folder / file)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
+        file = manifest.get("tensors", TENSORS)
+        check_file_name(file, "tensors")
+        tensors = load_file(check_size(folder / file, MOST_TENSORS))
+    except (OSError, SafetensorError, *DAMAGE) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
         raise ModelError(f"model folder '{path}' is damaged ({reason}); restore or retrain it") from None
     if version > FORMAT:
         raise ModelError(f"model folder '{path}' was written by a newer masker (format {version}); upgrade masker")
     return ModelFolder(manifest, tensors)
+
+
+def _leads_out(link: Path, folder: Path) -> bool:
+    """Whether a link leads to anything but a file of the folder, or of the hub's cache, whose files are all links."""
+    target, home = link.resolve(), folder.resolve()
+    blobs = home.parent.parent / "blobs" if home.parent.name == "snapshots" else None
+    return not target.is_file() or not (target.is_relative_to(home) or target.parent == blobs)
 
 
 def _is_pickle(file: Path) -> bool:

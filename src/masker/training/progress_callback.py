@@ -36,5 +36,9 @@ class ProgressCallback(TrainerCallback):  # type: ignore[misc]
             self.bar.set_postfix(self.shown, refresh=False)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the line of the bar, also where a training fails: what is said next has a line of its own."""
         if self.bar is not None:
             self.bar.close()

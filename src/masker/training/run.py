@@ -332,7 +332,9 @@ class TrainingRun:
             chosen = choose_keywords(
                 self.settings, self.tokenizer, self.data.train, len(self.classes), self._attention_classifier
             )
-            _log.info("keywords (%s): %s", chosen.source, ", ".join(chosen.words[:20]))
+            drawn = "drawn anew" if len(chosen.target_ids) else "none; is the tokenizer made for this language?"
+            words = ", ".join(chosen.words[:20]) or drawn
+            _log.info("keywords (%s): %s", chosen.source, words)
             distributed.first_only(lambda: write_text(path, chosen.dumps()))
             stored = distributed.broadcast(chosen.dumps())
         self.keywords = KeywordSet.from_json(json.loads(stored))

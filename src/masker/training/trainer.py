@@ -95,9 +95,11 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             eval_dataset=data.validation,
             data_collator=collator,
             compute_metrics=self._validation_metrics,
-            callbacks=[ProgressCallback(stage.name), _EpochCallback(collator, self.batches)],
+            callbacks=[_EpochCallback(collator, self.batches)],
         )
         self.remove_callback(PrinterCallback)  # it prints to stdout
+        self.progress = ProgressCallback(stage.name)
+        self.add_callback(self.progress)
         self.add_callback(FiniteSteps(network, scaled=self.accelerator.scaler is not None))
         self.average = WeightAverage(network, stage.averaged_share) if stage.averaged_share > 0 else None
         if self.average is not None:
@@ -293,6 +295,13 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
             logs = {**logs, **{name: value / documents for name, value in zip(self._terms, values, strict=True)}}
             self._terms, self._term_count = dict.fromkeys(self._terms, 0.0), 0
         super().log(logs, start_time)
+
+    def _run_epoch(self, *args: Any, **kwargs: Any) -> None:
+        # Resumed from the checkpoint of its last step, within an epoch, the Trainer would take one step too many.
+        if self.state.global_step >= self.state.max_steps:
+            self.control.should_training_stop = True
+            return
+        super()._run_epoch(*args, **kwargs)
 
     # Checkpoints without pickle: the Trainer would use torch.save and torch.load for these parts.
 

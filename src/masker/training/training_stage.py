@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,7 @@ def train_stage(
         if start is not None:
             _log.info("resuming %s from %s", stage.name, start)
         _seed_dropout(settings)
-        with fast_dropout_in(network.classifier), _attention_read(network, stage):
+        with fast_dropout_in(network.classifier), _attention_read(network, stage), closing(trainer.progress):
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
         distributed.barrier()  # some may still be reading the best checkpoint
         distributed.first_only(lambda: _close_stage(folder, network, trainer.losses.means()))
@@ -120,7 +120,8 @@ def make_views(settings: Settings, keywords: KeywordSet | None, tokenizer: Any) 
     keyword_view = settings.loss.lambda_mkr > 0
     # A uniform distribution over classes means nothing for a regression: there the paper uses MKR alone.
     context_view = settings.loss.lambda_mer > 0 and settings.model.head != "regression"
-    if keywords is None or not (keyword_view or context_view):
+    # Documents without a word that the tokenizer knows have no keyword to mask or to reconstruct.
+    if keywords is None or not len(keywords.target_ids) or not (keyword_view or context_view):
         return None
     return Views(
         keywords=keywords,
