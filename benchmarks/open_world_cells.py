@@ -166,6 +166,7 @@ def told(model: Any, split: Split) -> dict[str, float | None]:
     """Accuracy on old and new classes, and how many of their texts are rejected.
 
     ``among_old`` is the accuracy on old classes if no other may be answered: what is lost beside it, new classes took.
+    ``rejected_known`` is over the texts of all classes that the model has.
     """
     truth, classes = np.array(split.test.labels), np.array(model.classes)
     judged, old = model.judge(split.test.texts), np.isin(truth, sorted(split.known))
@@ -174,6 +175,7 @@ def told(model: Any, split: Split) -> dict[str, float | None]:
     among = np.isin(classes, sorted(split.known))
     best = classes[among][judged.probabilities[:, among].argmax(axis=1)]
     found: dict[str, float | None] = {"among_old": float((best == truth)[old].mean())}
+    found["rejected_known"] = float(judged.rejected[reachable].mean())
     for name, rows in (("old", old), ("new", ~old & reachable)):
         found[f"accuracy_{name}"] = float(right[rows].mean()) if rows.any() else None
         found[f"rejected_{name}"] = float(judged.rejected[rows].mean()) if rows.any() else None

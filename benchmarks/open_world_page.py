@@ -55,13 +55,14 @@ def extend_table(results: dict[str, Any]) -> str:
             ("accuracy_old", ("before", "extended", "retrained")),
             ("among_old", ("extended", "retrained")),
             ("accuracy_new", ("extended", "retrained")),
-            ("rejected_old", ("before", "extended", "retrained")),
+            ("rejected_known", ("before", "extended", "retrained")),
+            ("rejected_old", ("extended", "retrained")),
             ("rejected_new", ("extended", "retrained")),
         ):
             row.append(" / ".join(_mean(c[one][figure] for c in cells) for one in who))
         rows.append(row)
     head = ["corpus", "seeds", "classes, first seed", "processor time, s", "old classes, %", "among old, %"]
-    return _table([*head, "new classes, %", "false alarms, old, %", "false alarms, new, %"], rows)
+    return _table([*head, "new classes, %", "false alarms, %", "of old classes, %", "of new classes, %"], rows)
 
 
 def review_table(results: dict[str, Any]) -> str:
