@@ -29,6 +29,13 @@ def test_small_data_are_cross_fitted(documents, tokens, expected):
     assert uses_cross_fitting(build_settings(), documents, tokens) is expected
 
 
+def test_labels_are_cross_fitted_whatever_it_takes():
+    """25 held-out documents of 500 would not tell how low a threshold must be to miss few labels."""
+    labels = build_settings({"model": {"head": "multi-label"}})
+    assert uses_cross_fitting(labels, CROSS_FIT_BELOW - 1, 10 * FEW_TOKENS)
+    assert not uses_cross_fitting(labels, CROSS_FIT_BELOW, 10 * FEW_TOKENS)
+
+
 @pytest.mark.parametrize(("calibration", "documents", "expected"), [("split", 8, False), ("cross-fit", 10**5, True)])
 def test_the_setting_decides_at_any_size(calibration, documents, expected):
     settings = build_settings({"detection": {"calibration": calibration}})

@@ -26,7 +26,8 @@ from masker.registry import METHODS
 FOLDS = 5
 #: ``auto`` cross-fits below this many documents,
 CROSS_FIT_BELOW = 2000
-#: if they do not have more tokens than this in all: on long documents five trainings take long,
+#: if they do not have more tokens than this in all: on long documents five trainings take long. Not for labels, whose
+#: threshold needs more documents than a rejection's: many labels are rare, and missing few of them is asked for,
 FEW_TOKENS = 40_000
 #: and below this many in any case: a tenth of them would be too few to calibrate on.
 ALWAYS_BELOW = 200
@@ -51,8 +52,8 @@ def uses_cross_fitting(settings: Settings, documents: int, tokens: int) -> bool:
         )
     if wanted != "auto":
         return wanted == "cross-fit"
-    small = documents < ALWAYS_BELOW or (documents < CROSS_FIT_BELOW and tokens <= FEW_TOKENS)
-    return able and small
+    worth_it = tokens <= FEW_TOKENS or settings.model.head == "multi-label"
+    return able and (documents < ALWAYS_BELOW or (documents < CROSS_FIT_BELOW and worth_it))
 
 
 class BackendMean:
