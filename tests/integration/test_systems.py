@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from masker import ConfigError, Documents, MaskerClassifier, ModelError
+from masker.model_files import folder_content
 from masker.training.run import TrainingRun
 from masker.training.trainer import MaskerTrainer
 from tests.conftest import make_corpus, train_network
@@ -71,7 +72,7 @@ def state(classifier: MaskerClassifier) -> dict[str, np.ndarray]:
     weights = classifier.model_.backend.weights()
     native = weights.native.state_dict() if hasattr(weights.native, "state_dict") else {}
     arrays = {name: tensor.numpy() for name, tensor in native.items()}
-    return {**arrays, **classifier.model_._content(weights.tensors).tensors}
+    return {**arrays, **folder_content(classifier.model_, weights.tensors).tensors}
 
 
 def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:

@@ -50,7 +50,7 @@ def answers(model, texts, labels, strange):
     fresh = model.calibrate(texts, labels, score="auto", statistics=(texts, labels))
     return json.loads(json.dumps({
         "predictions": [asdict(row) for row in model.predict([*texts, *strange])],
-        "judged": [values.tolist() for values in judged],
+        "judged": [None if values is None else values.tolist() for values in judged],
         "report": report,
         "calibrated": [asdict(row) for row in fresh.predict(strange)],
         "detector": fresh.describe_detector(),

@@ -17,7 +17,7 @@ from masker.registry import METHODS
 Sections = dict[str, dict[str, Any]]
 
 #: Further settings of scores and calibration, which the paper's score does not read.
-_UNREAD = ("bank", "neighbours", "held_out", "confidence", "class_conditional")
+_UNREAD = ("bank", "neighbours", "held_out", "confidence", "class_conditional", "missed_rate")
 
 
 def paper_settings(method: str) -> Sections:
