@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from masker.config import build_settings
+from masker.config import Settings, build_settings
 from masker.errors import ConfigError
 from masker.experiments.plan import RunOptions, plan_recipe
 from masker.experiments.recipe import load_recipe
@@ -108,5 +108,8 @@ def test_a_preset_and_the_papers_settings_are_not_part_of_the_defaults(tiny_reci
 def test_a_stage_of_the_defaults_decides_nothing_that_they_leave_open():
     settings = build_settings()
     inputs = user_stage_settings(settings)
-    assert inputs["settings"] == settings.model_dump(mode="json") and inputs["settings"]["training"]["epochs"] is None
+    assert "missed_rate" not in inputs["settings"]["detection"], "no other head reads it"
+    assert Settings.model_validate(inputs["settings"]) == settings and inputs["settings"]["training"]["epochs"] is None
+    several = build_settings({"model": {"head": "multi-label"}})
+    assert user_stage_settings(several)["settings"] == several.model_dump(mode="json")
     assert inputs["decided"] == {"epochs": settings.epochs, "averaged_share": settings.averaged_share}

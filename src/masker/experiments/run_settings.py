@@ -134,11 +134,13 @@ def without_searched(inputs: dict[str, Any]) -> dict[str, Any]:
 def user_stage_settings(settings: Settings) -> dict[str, Any]:
     """Settings as inputs of a stage that trains as a user would: in full, and nothing decided that they leave open.
 
-    What they leave open today stands beside them, so that another default is another stage.
+    What they leave open today stands beside them, so that another default is another stage. What only a multi-label
+    head reads is not named for others, which ran before there was one.
     """
     decided = {"epochs": settings.epochs, "averaged_share": settings.averaged_share}
     contents = _fingerprints(settings)
-    inputs = {"settings": settings.model_dump(mode="json"), "decided": decided}
+    unread = None if settings.model.head == "multi-label" else {"detection": {"missed_rate"}}
+    inputs = {"settings": settings.model_dump(mode="json", exclude=unread), "decided": decided}
     return {**inputs, **({"contents": contents} if contents else {})}
 
 
