@@ -10,6 +10,8 @@ AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 FUZZ_SECONDS ?= 300
+# What has been measured so far: long runs go on from there, on any machine.
+STAGES := results/reproduction/stages.jsonl.gz
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
@@ -93,13 +95,13 @@ sbom: $(STAMP)  ## what the lock installs as a CycloneDX document, build/sbom.js
 	    --mc-type library --output-reproducible --of JSON -o build/sbom.json
 
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
-	$(BIN)/masker reproduce $(RECIPES)
+	$(BIN)/masker reproduce $(RECIPES) --stages $(STAGES)
 
 reproduce-page: $(STAMP)  ## write docs/reproduction.md from results/reproduction
 	$(BIN)/python -m masker.report.page
 
 quality: $(STAMP)  ## the default against vanilla and a linear model (hours); docs/quality.md
-	$(BIN)/masker reproduce quality quality-short open-intent false-alarms --output runs/quality
+	$(BIN)/masker reproduce quality quality-short open-intent false-alarms --output runs/quality --stages $(STAGES)
 	$(BIN)/python -m masker.report.page runs/quality
 
 lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
