@@ -32,6 +32,14 @@ def test_words_of_all_groups_name_none():
     assert {"book", "flight"} <= set(first) and {"play", "music"} <= set(second)
 
 
+def test_stop_words_come_last():
+    """Two texts share "for" alone: what is said in one of them says more."""
+    [terms] = distinctive_terms([["apply for jobs", "work for you"]])
+    assert terms == ["apply", "jobs", "work", "for", "apply for", "for jobs", "for you", "work for", "you"]
+    [many] = distinctive_terms([["apply for jobs", "jobs for me", "jobs for all", "the jobs"]])
+    assert many == ["jobs", "for", "jobs for"], "of four texts, two must have a term; of two, one"
+
+
 def test_no_text_no_term():
     assert distinctive_terms([]) == []
     assert distinctive_terms([["a b"], ["c"]]) == [[], []]

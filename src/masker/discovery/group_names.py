@@ -6,7 +6,8 @@ r"""Names of groups: the words that set a group apart, by class-based TF-IDF (Gr
 :math:`f_{tg}` is the share of word t among the words of group g, :math:`f_t` its number in all groups, and A the mean
 number of words in a group. A term is a word or two words that follow each other. Deviation: a text counts a term once,
 so that one long text cannot name a group; and a term that other groups use half as often or more is left out, as are
-words of one or two Latin letters, so that no list of stop words is needed, in any language.
+words of one or two Latin letters, so that hardly a list of stop words is needed, in any language. English ones come
+last, for groups of a few texts that share nothing else.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from masker.documents.word_spans import word_spans
 NAME_TERMS = 3
 #: Terms that are listed.
 LISTED_TERMS = 10
-#: A term must occur in this share of the texts of a group, and in at least two of them.
+#: A term must occur in this share of the texts of a group, and in at least two of them, if it has
 LEAST_SHARE = 0.05
+#: so many: three texts seldom share a word that says what they are about.
+LEAST_TO_SHARE = 4
 #: And be so many times as frequent in the group as in all others together.
 LEAST_LIFT = 2.0
 #: Characters of a text that are read: enough for its words.
@@ -61,16 +64,23 @@ def distinctive_terms(groups: Sequence[Sequence[str]]) -> list[list[str]]:
     if not vocabulary:
         return [[] for _ in groups]
     counts = np.array([[counter[term] for term in vocabulary] for counter in found])
-    weights = class_tf_idf(counts)
+    last = np.array([_stops(term) for term in vocabulary])
     return [
-        [vocabulary[place] for place in np.argsort(-row, kind="stable") if vocabulary[place] in kept][:LISTED_TERMS]
-        for row, kept in zip(weights, shared, strict=True)
+        [vocabulary[place] for place in np.lexsort((-row, last)) if vocabulary[place] in kept][:LISTED_TERMS]
+        for row, kept in zip(class_tf_idf(counts), shared, strict=True)
     ]
+
+
+def _stops(term: str) -> bool:
+    """Whether a term has an English stop word."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return any(word in ENGLISH_STOP_WORDS for word in term.split())
 
 
 def _distinctive(inside: int, texts: int, outside: int, total: int) -> bool:
     """Whether a term is frequent in a group of so many texts, and rare in the others."""
-    if inside < max(min(2, texts), LEAST_SHARE * texts):
+    if inside < max(1 if texts < LEAST_TO_SHARE else 2, LEAST_SHARE * texts):
         return False
     return inside / texts >= LEAST_LIFT * outside / max(1, total - texts)
 
