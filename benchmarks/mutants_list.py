@@ -15,8 +15,8 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 
-# One replacement of each arithmetic operator, the boundary and the opposite of each comparison. The rest of the pairs that
-# cosmic-ray has (a shift or remainder of floats, the identity of numbers) die by their types and would flatter the rate.
+# One replacement of each arithmetic operator, the boundary and the opposite of each comparison. The rest of what
+# cosmic-ray has (a shift or remainder of floats, the identity of numbers) dies by its types and would flatter the rate.
 _BINARY = "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Div Mod_Mul Pow_Mul BitOr_BitAnd BitAnd_BitOr BitXor_BitAnd"
 _COMPARISON = "Eq_NotEq NotEq_Eq Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Is_IsNot IsNot_Is"
 _UNARY = "Delete_Not Delete_Invert USub_UAdd"

@@ -30,7 +30,7 @@ def _short(file: str) -> str:
 
 def reason(file: str, survivor: dict[str, Any]) -> str | None:
     """What the list says of the mutant itself, or of all mutants of its line."""
-    lines = REASONS.get(_short(file), {})
+    lines = {**REASONS.get("*", {}), **REASONS.get(_short(file), {})}
     return lines.get(f"{survivor['before']} -> {survivor['after']}", lines.get(survivor["before"]))
 
 
