@@ -80,7 +80,7 @@ def described(mutant: dict[str, Any], file: str) -> dict[str, Any]:
     after = mutant["source"].splitlines()
     # A removed decorator leaves no line behind.
     became = after[line].strip() if len(after) == len(before) else ""
-    became = re.sub(r"(?<=[(\[:]) (?=-?\d)", "", became)  # cosmic-ray puts a blank before a number
+    became = re.sub(r"([(\[]|\w=) (?=-?\d)", r"\1", became)  # cosmic-ray puts a blank before a number
     return {"operator": mutant["operator"], "line": line + 1, "before": before[line].strip(), "after": became}
 
 
