@@ -1,7 +1,7 @@
 """``python -m benchmarks.environments PACKAGE``: a virtual environment of its own for a package to compare with.
 
-Neither these packages nor the tools among them (atheris, cyclonedx-bom) are dependencies of masker, so they share no
-packages with it: each is beside ``.venv``.
+Neither these packages nor the tools among them (atheris, cosmic-ray, cyclonedx-bom) are dependencies of masker, so they
+share no packages with it: each is beside ``.venv``.
 """
 
 from __future__ import annotations
@@ -69,10 +69,11 @@ RIVER = Environment("river")
 LITSERVE = Environment("litserve")
 ATHERIS = Environment("atheris")
 CYCLONEDX = Environment("cyclonedx_py")
+COSMIC_RAY = Environment("cosmic_ray")
 
 
 def main() -> None:
-    known = {one.package: one for one in (SETFIT, RIVER, LITSERVE, ATHERIS, CYCLONEDX)}
+    known = {one.package: one for one in (SETFIT, RIVER, LITSERVE, ATHERIS, CYCLONEDX, COSMIC_RAY)}
     parser = argparse.ArgumentParser(prog="python -m benchmarks.environments")
     parser.add_argument("package", choices=list(known))
     chosen = known[parser.parse_args().package]

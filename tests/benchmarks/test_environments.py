@@ -2,11 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.environments import ATHERIS, RIVER, ROOT, SETFIT
+from benchmarks.environments import ATHERIS, COSMIC_RAY, RIVER, ROOT, SETFIT
 
 
 @pytest.mark.parametrize(
-    ("environment", "packages"), [(SETFIT, {"setfit", "torch"}), (RIVER, {"river"}), (ATHERIS, {"atheris"})]
+    ("environment", "packages"),
+    [
+        (SETFIT, {"setfit", "torch"}),
+        (RIVER, {"river"}),
+        (ATHERIS, {"atheris"}),
+        (COSMIC_RAY, {"cosmic_ray", "parso"}),
+    ],
 )
 def test_every_requirement_is_pinned(environment, packages):
     text = environment.requirements.read_text(encoding="utf-8")

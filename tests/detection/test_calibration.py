@@ -157,3 +157,17 @@ def test_without_held_out_documents_nothing_is_rejected_and_nothing_promised():
     scores, predicted = np.array([0.0, 1e9]), np.array([0, 2])
     assert not found.rejects(scores, predicted).any()
     assert found.p_values(scores, predicted).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0])
+def test_the_least_that_a_threshold_takes(rate):
+    """A rate of 1/2 takes one document, a rate of 1 none; but no class has a threshold of its own from nothing."""
+    found = Calibration.fit(np.array([1.0]), np.array([0]), 2, rate, class_conditional=True)
+    assert found.by_class.tolist() == [True, False]
+
+
+def test_just_enough_documents_are_apart():
+    """Rate 0.25 takes 3 documents: the third of 10, 20, 30 is the threshold of class 1, 3 that of class 0."""
+    scores, apart = np.array([1.0, 2.0, 3.0, 10.0, 20.0, 30.0]), np.array([False, True])
+    found = Calibration.fit(scores, np.array([0, 0, 0, 1, 1, 1]), 2, 0.25, class_conditional=False, apart=apart)
+    assert found.thresholds.tolist() == [3.0, 30.0]

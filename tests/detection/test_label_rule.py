@@ -111,3 +111,18 @@ def test_storage_gives_the_same_rule():
     assert again.thresholds.tolist() == rule.thresholds.tolist()
     assert again.true.logits.tolist() == rule.true.logits.tolist()
     assert again.to_manifest() == rule.to_manifest()
+
+
+def test_just_enough_documents_for_a_threshold():
+    """Nine suffice for 10 %, one for 1/2, and for 1 none; but no label has a threshold of its own from nothing."""
+    for count, rate in ((9, 0.1), (1, 0.5), (1, 1.0)):
+        true = np.zeros((count, 2), dtype=np.int8)
+        true[:, 0] = 1
+        assert fit(np.full((count, 2), -1.0), true, rate, class_conditional=True).by_label.tolist() == [True, False]
+
+
+def test_rates_at_the_ends_are_allowed_and_those_beyond_are_not():
+    rule = fit(*draw_documents(200, np.random.default_rng(3)), 0.1)
+    assert [rule.adjusted(rate).missed_rate for rate in (0.0, 1.0)] == [0.0, 1.0]
+    with pytest.raises(ConfigError, match=r"between 0 and 1; got -0\.5"):
+        rule.adjusted(-0.5)

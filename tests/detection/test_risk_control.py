@@ -82,3 +82,9 @@ def test_promise_is_kept_on_average_over_draws(n: int, alpha: float):
         losses.append(missed.mean())
     error = 3 * np.std(losses) / np.sqrt(repeats)
     assert alpha - 2 / (n + 1) - error <= np.mean(losses) <= alpha + error
+
+
+def test_the_highest_logit_can_be_the_threshold():
+    """Two documents with logits 1 and 2, α = 0.8: 0.8 · 3 − 1 = 1.4, so the label at 1 may be missed."""
+    true = TrueLabels(np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 1]))
+    assert missed_share_threshold(true, 0.8) == 2.0

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from masker.detection import surprise
 from masker.detection.conformal import conformal_p_values, conformal_threshold
 from masker.detection.surprise import JointSurprise, Surprise
 
@@ -84,3 +85,30 @@ def test_a_threshold_from_forty_documents_keeps_its_rate():
         for name, told in (("left out", joint.left_out()), ("in sample", joint(reference))):
             rates[name].append((joint(new) > conformal_threshold(told, 0.05)).mean())
     assert 0.03 < np.mean(rates["left out"]) < 0.05 < 0.055 < np.mean(rates["in sample"])
+
+
+def test_width_of_a_tail_of_equal_scores_by_hand():
+    """Ten times 0 and twenty times 5: the tail does not vary; a tenth of the range, 0.5, is its width.
+
+    If all are equal, a millionth of their size is, and a millionth near 0.
+    """
+    for reference, top, width in ((np.r_[np.zeros(10), np.full(20, 5.0)], 5.0, 0.5), (np.zeros(30), 0.0, 1e-6)):
+        u = Surprise(reference)(np.array([top, top + 1.0]))
+        assert u[1] - u[0] == pytest.approx(1 / width)
+    u = Surprise(np.full(30, 100.0))(np.array([100.0, 101.0]))
+    assert u[1] - u[0] == pytest.approx(1e4)
+
+
+def test_two_documents_are_judged_among_each_other():
+    """3 is 2 above 1, whose width is a millionth; 1 is below 3."""
+    left_out = JointSurprise({"a": np.array([1.0, 3.0])}, {"a": 0.0}).left_out()
+    np.testing.assert_allclose(left_out, [0.0, 2e6])
+
+
+def test_among_too_many_one_makes_no_difference(monkeypatch):
+    joint = JointSurprise({"a": np.arange(1.0, 22.0)}, {"a": 0.0})
+    told, apart = joint({"a": np.arange(1.0, 22.0)}), joint.left_out()
+    assert not np.array_equal(told, apart)
+    for most, expected in ((21, apart), (20, told)):
+        monkeypatch.setattr(surprise, "MOST_LEFT_OUT", most)
+        np.testing.assert_array_equal(joint.left_out(), expected)

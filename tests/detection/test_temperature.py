@@ -95,3 +95,27 @@ def test_temperature_of_several_labels():
     flags = np.tile([1, 1, 0, 0], (98, 1))
     logits = np.where(flags, 2 * math.log(99), -2 * math.log(99))
     assert fit_temperature(logits, flags, "multi-label") == pytest.approx(2.0, rel=1e-4)
+
+
+def test_twenty_documents_are_enough():
+    """ε = 1/22, so the scaled logits should differ by log 21: T = 2 log 21 / log 21."""
+    logits = np.tile([2 * math.log(21), 0.0], (20, 1))
+    assert fit_temperature(logits, np.zeros(20, dtype=np.int64), "multi-class") == pytest.approx(2.0, rel=1e-4)
+
+
+def test_the_temperature_has_bounds():
+    """Logits 1,000 apart ask for T = 1,000 / log 99 = 218, logits 0.001 apart for 0.0002."""
+    labels = np.zeros(98, dtype=np.int64)
+    for apart, bound in ((1000.0, 20.0), (0.001, 0.05)):
+        logits = np.tile([apart, 0.0], (98, 1))
+        assert fit_temperature(logits, labels, "multi-class") == pytest.approx(bound, rel=1e-3)
+
+
+def test_uneven_numbers_of_labels_by_hand():
+    """n = 2, four labels and two gaps: 4 · 1/4 over two, 1/2 each. n = 1, ε = 1/3: one gap gets all, none nothing."""
+    found = smooth_targets(np.array([[1, 1, 1], [0, 1, 0]]), 3)
+    np.testing.assert_allclose(found, [[3 / 4, 3 / 4, 3 / 4], [1 / 2, 3 / 4, 1 / 2]])
+    np.testing.assert_allclose(smooth_targets(np.array([[1, 0]]), 2), [[2 / 3, 1 / 3]])
+    with np.errstate(all="raise"):
+        np.testing.assert_allclose(smooth_targets(np.array([[1, 1]]), 2), [[2 / 3, 2 / 3]])
+        np.testing.assert_allclose(smooth_targets(np.array([0]), 1), [[2 / 3]])

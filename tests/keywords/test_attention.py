@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from masker.keywords.attention import AttentionScores, document_token_scores
+from masker.keywords.attention import AttentionScheme, AttentionScores, document_token_scores
+from masker.keywords.scheme import Evidence
 
 CLS, SEP, PAD = 1, 2, 0
 # Two documents: [CLS] 5 6 5 [SEP] and [CLS] 6 7 [SEP] [PAD]. Special and padding positions carry large attention.
@@ -113,3 +114,11 @@ def test_sums_of_several_processes_are_added_up():
     whole = scores([(IDS, ATTENTION, CONTENT, LABELS)])
     assert parts[0].attention_scores() == pytest.approx(whole.attention_scores())
     assert parts[0].class_attention_scores() == pytest.approx(whole.class_attention_scores())
+
+
+def test_scheme_asks_for_attention_and_passes_the_sums_on():
+    summed = scores([(IDS, ATTENTION, CONTENT, LABELS)])
+    scheme, evidence = AttentionScheme(), Evidence(lambda: np.zeros((2, 8), dtype=np.int64), lambda: summed)
+    assert scheme.reads_attention
+    np.testing.assert_array_equal(scheme.scores(evidence), summed.attention_scores())
+    np.testing.assert_array_equal(scheme.class_scores(evidence), summed.class_attention_scores())

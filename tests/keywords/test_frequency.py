@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from masker.keywords.choice import top_tokens, top_tokens_by_class
-from masker.keywords.frequency import class_frequency_scores, class_token_counts, frequency_scores
+from masker.keywords import frequency
+from masker.keywords.frequency import FrequencyScheme, class_frequency_scores, class_token_counts, frequency_scores
+from masker.keywords.scheme import Evidence
 
 # Three classes over a vocabulary of six tokens: 0 occurs in all of them, 5 in none.
 CORPUS = [
@@ -30,6 +32,16 @@ def test_counts_add_up_the_documents_of_a_class():
 
 def test_counts_keep_repeated_tokens_of_one_document():
     np.testing.assert_array_equal(class_token_counts([(np.array([2, 2, 2]), 1)], 2, 3), [[0, 0, 0], [0, 0, 3]])
+
+
+def test_counts_are_made_from_many_documents_at_once_but_not_from_all(monkeypatch):
+    """More than 3 tokens are counted together: 3 + 1, 3 + 1, and the 2 that are left."""
+    at_once, join = [], np.concatenate
+    monkeypatch.setattr(frequency, "_TOKENS_AT_ONCE", 3)
+    monkeypatch.setattr(np, "concatenate", lambda cells: at_once.append(join(cells).size) or join(cells))
+    counts = class_token_counts([(np.zeros(size, dtype=np.int64), 0) for size in (3, 1, 3, 1, 2)], 1, 1)
+    assert at_once == [4, 4, 2]
+    assert counts.tolist() == [[10]]
 
 
 def test_equation_1_by_hand():
@@ -93,3 +105,20 @@ def test_class_balanced_differs_from_class_agnostic():
     assert top_tokens(frequency_scores(counts), 2) == [0, 1]
     own = np.where(counts > 0, class_frequency_scores(counts), -np.inf)
     assert top_tokens_by_class(own, 2) == [0, 3]
+
+
+def test_absent_tokens_are_not_divided_by():
+    with np.errstate(divide="raise", invalid="raise"):
+        assert class_frequency_scores(COUNTS)[0, 5] == -math.inf
+
+
+def test_scheme_lets_a_class_choose_among_its_own_tokens():
+    """Rows of the table above; -inf where the class has no such token, however rare the token is elsewhere."""
+    scheme, evidence = FrequencyScheme(), Evidence(lambda: COUNTS)
+    log3, log15 = math.log(3), math.log(1.5)
+    own = scheme.class_scores(evidence)
+    assert own[0] == pytest.approx([0.0, log3, 0.625 * log15, -math.inf, -math.inf, -math.inf])
+    assert own[1] == pytest.approx([0.0, -math.inf, log15, log3, -math.inf, -math.inf])
+    assert own[2] == pytest.approx([0.0, -math.inf, -math.inf, -math.inf, 0.625 * log3, -math.inf])
+    np.testing.assert_array_equal(scheme.scores(evidence), frequency_scores(COUNTS))
+    assert scheme.compares_classes

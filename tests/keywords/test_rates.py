@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from masker.keywords.rates import keyword_rates
 
@@ -15,3 +16,13 @@ def test_rates_by_hand():
         "y": {"A": 37.5, "B": 0.0},
         "z": {"A": 0.0, "B": 0.0},
     }
+
+
+def test_four_digits_and_a_class_of_one_word():
+    """1 of 7 is 14.28571… %; the one word of class B is all of it."""
+    assert keyword_rates(np.array([[1, 6], [1, 0]]), ["A", "B"], {"x": [0]}) == {"x": {"A": 14.2857, "B": 100.0}}
+
+
+def test_classes_without_counts_are_refused():
+    with pytest.raises(ValueError, match="shorter"):
+        keyword_rates(np.array([[1, 6]]), ["A", "B"], {"x": [0]})

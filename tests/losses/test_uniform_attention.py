@@ -40,3 +40,10 @@ def test_its_gradient_moves_attention_to_words_that_have_little():
     attention = torch.tensor([[0.0, 0.9, 0.1, 0.0]], requires_grad=True)
     uniform_attention_loss(attention, CONTENT).backward()
     assert attention.grad[0, 1] > 0 > attention.grad[0, 2]
+
+
+def test_a_single_word_that_got_nothing_costs_much_not_infinitely_much():
+    """One word of weight 0: −log of the smallest normal number, 126 log 2 = 87.3; with any weight it has all, 0."""
+    content = torch.tensor([[False, True], [False, True]])
+    loss = uniform_attention_loss(torch.tensor([[1.0, 0.0], [0.9, 0.1]]), content)
+    assert loss.tolist() == pytest.approx([126 * math.log(2), 0.0])

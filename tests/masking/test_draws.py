@@ -14,6 +14,14 @@ def test_shape_and_range():
     assert ((draws >= 0) & (draws < 1)).all()
 
 
+def test_each_view_has_a_stream_of_its_own_from_the_start_of_its_counter():
+    """A later version has to draw the same masks: a resumed run goes on with them."""
+    draws = document_draws(5, 2, ROWS, 9)
+    assert draws.shape == (2, 4, 9)
+    expected = np.random.Generator(np.random.Philox(key=5, counter=[0, 1, 2, 11])).random(9)
+    np.testing.assert_array_equal(draws[1, 1], expected)
+
+
 def test_same_seed_epoch_and_row_give_the_same_draws():
     np.testing.assert_array_equal(document_draws(5, 2, ROWS, 9), document_draws(5, 2, ROWS, 9))
 

@@ -167,3 +167,45 @@ def test_bad_calibration_input_is_refused():
         expected_calibration_error([0.5], [2])
     with pytest.raises(DataError, match="received confidence: 1, correct: 2"):
         expected_calibration_error([0.5], [1, 0])
+    with pytest.raises(DataError, match="correct must hold booleans, or 0 and 1; received 2"):
+        expected_calibration_error([0.5, 0.5], [2, 3])
+    with pytest.raises(DataError, match="correct must not contain NaN or infinite values"):
+        expected_calibration_error([0.5], [np.inf])
+
+
+@pytest.mark.parametrize("beyond", [-0.5, -2e-6, 1.0 + 2e-6, 1.5, 2.5, np.inf])
+def test_confidence_beyond_rounding_is_refused_and_the_first_is_named(beyond):
+    words = "NaN or infinite" if np.isinf(beyond) else rf"received {beyond:g} at position 1"
+    with pytest.raises(DataError, match=words):
+        expected_calibration_error([0.5, beyond, 9.0], [1, 1, 1])
+
+
+def test_confidence_within_rounding_is_clipped():
+    """Five millionths of a tenth: a wrong answer at -5e-7 costs nothing, a right one at 1 + 5e-7 neither."""
+    assert expected_calibration_error([-5e-7, 1 + 5e-7], [0, 1]) == 0.0
+
+
+def test_fifteen_bins_unless_asked_otherwise():
+    """0.34 and 0.395 share the bin (5/15, 6/15] = (0.333, 0.4]: surpluses 0.66 and -0.395, halved 0.1325.
+
+    Of 14 bins one ends at 5/14 = 0.357, of 16 one at 6/16 = 0.375: the two would be apart.
+    """
+    confidence, correct = [0.34, 0.395], [1, 0]
+    assert expected_calibration_error(confidence, correct) == pytest.approx(0.1325)
+    report = classification_report(["a", "a"], ["a", "b"], confidence, CLASSES, resamples=2)
+    assert report["ece"].value == pytest.approx(0.1325)
+    assert report == classification_report(["a", "a"], ["a", "b"], confidence, CLASSES, resamples=2, seed=0)
+
+
+def test_only_what_is_repeated_or_left_out_is_named():
+    with pytest.raises(DataError, match=r"more than once: 'a'\. Drop"):
+        macro_f1(["a"], ["a"], ["a", "b", "a"])
+    with pytest.raises(DataError, match=r"'n3', 'n4'\. Texts"):
+        macro_f1([f"n{number}" for number in range(5)], ["a"] * 5, CLASSES)
+
+
+def test_labels_of_numpy_are_named_like_others():
+    with pytest.raises(DataError, match="labelled 'x'"):
+        macro_f1(list(np.array(["x"])), ["a"], CLASSES)
+    with pytest.raises(DataError, match="labelled 7"):
+        macro_f1([7], ["a"], CLASSES)

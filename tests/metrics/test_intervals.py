@@ -106,9 +106,9 @@ def test_no_rows_are_refused():
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_undefined_statistic_is_refused(bad):
-    answers = iter([0.0, 1.0, bad])
-    with pytest.raises(DataError, match="1 non-finite values among 2 resamples"):
-        bootstrap(lambda rows: next(answers), 3, resamples=2)
+    answers = iter([0.0, 1.0, bad, 2.0])
+    with pytest.raises(DataError, match="1 non-finite values among 3 resamples"):
+        bootstrap(lambda rows: next(answers), 3, resamples=3)
 
 
 def test_binomial_interval_by_hand():
@@ -131,3 +131,20 @@ def test_binomial_interval_needs_rows():
         binomial_interval(0, 0)
     with pytest.raises(DataError):
         binomial_interval(3, 2)
+    with pytest.raises(DataError):
+        binomial_interval(-1, 2)
+
+
+def test_one_row_and_one_resample_are_enough():
+    """One row is its own only resample. One hit of one: the lower end l solves l = 0.025."""
+    assert bootstrap(lambda rows: float(rows.sum()), 1, resamples=1) == Interval(0.0, 0.0, 0.0)
+    assert binomial_interval(1, 1).low == pytest.approx(0.025)
+
+
+def test_what_a_caller_gets_who_sets_nothing():
+    """1,000 resamples of generator 0, after the pass over all rows; every row is drawn, the first too."""
+    seen = []
+    bootstrap(lambda rows: float(seen.append(rows) or 0), 3)
+    assert len(seen) == 1001
+    np.testing.assert_array_equal(seen[1], np.random.default_rng(0).integers(0, 3, size=3))
+    assert set(np.concatenate(seen[1:])) == {0, 1, 2}

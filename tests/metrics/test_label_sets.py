@@ -57,3 +57,26 @@ def test_nothing_to_find():
         label_set_report(nothing, nothing, resamples=1)
     with pytest.raises(DataError, match="same shape"):
         micro_f1(nothing, nothing[:2])
+
+
+def test_documents_and_labels_of_different_numbers():
+    """One document, three labels, two of them true, one of these given: 2 * 1 / (2 + 1) and a table of three rows."""
+    true, given = np.array([[1, 1, 0]]), np.array([[1, 0, 0]])
+    assert micro_f1(true, given) == pytest.approx(2 / 3)
+    assert [row["f1"] for row in label_table(true, given, ["a", "b", "c"])] == [1.0, 0.0, None]
+
+
+def test_a_label_mentioned_once_counts_as_zero():
+    """F1 of label a is 1; b is true once and never given: 0. The mean is 1/2; of two documents one is exact."""
+    report = label_set_report(np.array([[1, 0], [1, 1]]), np.array([[1, 0], [1, 0]]), resamples=5)
+    assert (report["macro_f1"].value, report["exact_match"].value) == (0.5, 0.5)
+    assert report == label_set_report(np.array([[1, 0], [1, 1]]), np.array([[1, 0], [1, 0]]), resamples=5, seed=0)
+
+
+def test_a_resample_of_documents_without_labels_is_right_where_nothing_is_given():
+    """One document has a label and gets it, nine have none and get none: every resample has F1 1."""
+    true = np.zeros((10, 2))
+    true[0, 0] = 1
+    report = label_set_report(true, true, resamples=200)
+    assert report["micro_f1"] == report["macro_f1"]
+    assert (report["macro_f1"].low, report["macro_f1"].high) == (1.0, 1.0)

@@ -225,6 +225,7 @@ def test_report_is_determined_by_its_seed():
     first, again, other = (detection_report(*scores, resamples=100, seed=seed) for seed in (7, 7, 8))
     assert first == again
     assert first != other
+    assert detection_report(*scores, resamples=20) == detection_report(*scores, resamples=20, seed=0)
     assert {name: i.value for name, i in first.items()} == {name: i.value for name, i in other.items()}
 
 

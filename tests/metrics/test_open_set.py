@@ -78,6 +78,8 @@ def test_perfect_decisions_have_no_spread_and_the_seed_fixes_the_rest():
         assert figure.value == figure.high == 1.0
     one, again, other = (open_set_report(TRUE, PREDICTED, 2, resamples=30, seed=seed) for seed in (1, 1, 2))
     assert one == again != other
+    plain = open_set_report(TRUE, PREDICTED, 2, resamples=30)
+    assert plain == open_set_report(TRUE, PREDICTED, 2, resamples=30, seed=0)
 
 
 def test_fast_with_many_classes_and_texts():
@@ -92,7 +94,7 @@ def test_fast_with_many_classes_and_texts():
 
 def test_refuses_labels_outside_the_classes_and_uneven_columns():
     with pytest.raises(DataError, match="predicted labels must lie between 0 and 2, the unknown; received 3"):
-        open_accuracy([0, 1], [0, 3], 2)
+        open_accuracy([0, 1, 1], [0, 3, 4], 2)
     with pytest.raises(DataError, match="true labels must lie between 0 and 2, the unknown; received -1"):
         open_set_report([-1, 1], [0, 0], 2)
     with pytest.raises(DataError, match="one entry per row"):
@@ -101,3 +103,9 @@ def test_refuses_labels_outside_the_classes_and_uneven_columns():
         f1_known([], [], 2)
     with pytest.raises(ConfigError, match="resamples"):
         open_set_report(TRUE, PREDICTED, 2, resamples=0)
+
+
+def test_known_and_unknown_texts_are_drawn_to_their_own_numbers():
+    """Two known texts, always right, and two unknown, never noticed: half of every resample is right."""
+    figure = open_set_report([0, 0, 2, 2], [0, 0, 0, 0], 2, resamples=50)["accuracy"]
+    assert (figure.low, figure.high) == (0.5, 0.5)

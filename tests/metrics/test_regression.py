@@ -84,6 +84,11 @@ def test_report_is_determined_by_its_seed():
     assert first != other
 
 
+def test_report_without_a_seed_is_that_of_seed_0():
+    columns = [1.0, 2.0, 4.0], [1.5, 1.0, 3.0]
+    assert regression_report(*columns, resamples=9) == regression_report(*columns, resamples=9, seed=0)
+
+
 def test_report_stays_finite_on_two_rows():
     """Half the resamples repeat one row; their correlation is 0, so nothing is NaN."""
     report = regression_report([1.0, 2.0], [1.0, 2.0], resamples=50)

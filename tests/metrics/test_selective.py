@@ -66,3 +66,18 @@ def test_columns_must_have_the_same_length_and_rows():
         aurc([1.0, 2.0], [0])
     with pytest.raises(DataError):
         aurc([], [])
+
+
+def test_one_point_is_full_coverage():
+    assert risk_coverage([0.1, 0.2], [0, 1]).thinned(1) == [[1.0, 0.5]]
+
+
+def test_errors_are_numbers():
+    with pytest.raises(DataError, match="wrong must not contain NaN or infinite values"):
+        risk_coverage([0.1, 0.2], [0, np.inf])
+
+
+def test_report_without_a_seed_is_that_of_seed_0():
+    columns = [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]
+    assert selective_report(*columns, resamples=9)[0] == selective_report(*columns, resamples=9, seed=0)[0]
+    assert selective_report(*columns, resamples=9)[0] != selective_report(*columns, resamples=9, seed=1)[0]

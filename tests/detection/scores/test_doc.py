@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 from masker.config import build_settings
 from masker.detection.scores.doc import DocScore, doc_score, gaussian_thresholds
 from masker.inference.outputs import Outputs
+from masker.registry import SCORES
 
 # Class 0: probabilities 0.8 and 0.6 of its own documents; class 1: 1.0 and 0.98.
 PROBABILITIES = np.array([[0.8, 0.3], [0.6, 0.1], [0.4, 1.0], [0.0, 0.98]])
@@ -61,3 +62,16 @@ def test_alpha_comes_from_the_settings():
     outputs = Outputs(logit(np.clip(PROBABILITIES, 1e-12, 1 - 1e-12)))
     thresholds = DocScore.fit(outputs, LABELS, settings).state()["thresholds"]
     assert thresholds[0] == pytest.approx(1 - math.sqrt(0.1))
+
+
+def test_classes_of_one_document_and_of_none():
+    """Class 0 has one document with 0.8: σ = 0.2, t = 0.8. Class 1 has none: nothing says that it varies, t = 1."""
+    with np.errstate(all="raise"):
+        thresholds = gaussian_thresholds(np.array([[0.8, 0.3]]), np.array([0]), 1.0)
+    assert thresholds == pytest.approx([0.8, 1.0])
+
+
+def test_found_by_its_name_for_its_method_and_rebuilt_from_its_arrays():
+    assert SCORES.get("doc") is DocScore and DocScore.method_only
+    again = DocScore.from_state({"thresholds": np.array([0.5, 0.9])}, build_settings({"training": {"method": "doc"}}))
+    assert again.ood_score(Outputs(logit(np.array([[0.6, 0.2]])))) == pytest.approx([-0.1])

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from masker.config import build_settings
+from masker.detection.score import build_score
 from masker.detection.scores.energy import energy_score
+from masker.inference.outputs import Outputs
 
 LOGITS = np.random.default_rng(0).normal(scale=4, size=(300, 5)).astype(np.float32)
 
@@ -32,3 +35,9 @@ def test_a_head_that_rejects_all_classes_scores_just_below_zero_the_maximum():
 @pytest.mark.parametrize("head", ["multi-class", "one-vs-rest"])
 def test_extreme_logits_stay_finite(head):
     assert np.isfinite(energy_score(np.array([[1000.0, -1000.0], [-1000.0, -1000.0]]), head)).all()
+
+
+@pytest.mark.parametrize("head", ["multi-class", "one-vs-rest"])
+def test_by_its_name_with_the_head_of_the_model(head):
+    score = build_score("energy", None, build_settings({"model": {"head": head}}))
+    np.testing.assert_array_equal(score.ood_score(Outputs(LOGITS)), energy_score(LOGITS, head))

@@ -7,7 +7,10 @@ import pytest
 from scipy.special import softmax
 from scipy.stats import entropy
 
+from masker.config import build_settings
+from masker.detection.score import build_score
 from masker.detection.scores.entropy import entropy_score
+from masker.inference.outputs import Outputs
 
 LOGITS = np.random.default_rng(0).normal(scale=4, size=(300, 5)).astype(np.float32)
 
@@ -25,3 +28,8 @@ def test_against_scipy():
 
 def test_extreme_logits_stay_finite():
     assert np.isfinite(entropy_score(np.array([[1000.0, -1000.0], [-1000.0, -1000.0]]))).all()
+
+
+def test_by_its_name():
+    score = build_score("entropy", None, build_settings({}))
+    np.testing.assert_array_equal(score.ood_score(Outputs(LOGITS)), entropy_score(LOGITS))

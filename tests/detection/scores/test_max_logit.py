@@ -5,6 +5,7 @@ import torch
 
 from masker.detection.scores.max_logit import HighestLogitScore, MaxLogitScore, max_logit_score
 from masker.inference.outputs import Outputs
+from masker.registry import SCORES
 
 LOGITS = np.random.default_rng(0).normal(scale=4, size=(300, 5)).astype(np.float32)
 
@@ -26,3 +27,8 @@ def test_one_equation_has_two_names():
     outputs = Outputs(LOGITS)
     np.testing.assert_array_equal(HighestLogitScore().ood_score(outputs), MaxLogitScore().ood_score(outputs))
     assert (MaxLogitScore.name, HighestLogitScore.name) == ("max-logit", "highest-logit")
+
+
+def test_names_and_who_may_use_them():
+    assert SCORES.get("max-logit") is MaxLogitScore and not MaxLogitScore.method_only
+    assert SCORES.get("highest-logit") is HighestLogitScore and HighestLogitScore.method_only

@@ -5,7 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from masker.config import build_settings
+from masker.detection.score import build_score
 from masker.detection.scores.max_probability import class_probabilities, max_probability_score
+from masker.inference.outputs import Outputs
 
 LOG3 = math.log(3)
 HEADS = ["one-vs-rest", "multi-class"]
@@ -72,3 +75,9 @@ def test_logits_are_left_alone(head):
     logits = np.array([[3.0, 1.0]])
     max_probability_score(logits, head)
     np.testing.assert_array_equal(logits, [[3.0, 1.0]])
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_by_its_name_with_the_head_of_the_model(head):
+    score, logits = build_score("max-prob", None, build_settings({"model": {"head": head}})), np.array([[LOG3, 0.0]])
+    np.testing.assert_array_equal(score.ood_score(Outputs(logits)), max_probability_score(logits, head))

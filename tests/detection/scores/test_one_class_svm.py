@@ -13,6 +13,7 @@ from masker.config import build_settings
 from masker.detection.scores import one_class_svm
 from masker.detection.scores.one_class_svm import OneClassSvm, OneClassSvmScore, fit_one_class_svm
 from masker.inference.outputs import Outputs
+from masker.registry import SCORES
 
 TRAIN = np.random.default_rng(0).normal(size=(60, 8))
 TEST = np.concatenate([TRAIN[:5], np.random.default_rng(1).normal(size=(20, 8)), np.full((1, 8), 9.0)])
@@ -85,3 +86,21 @@ def test_large_corpora_leave_the_exact_solver():
     large, sgd = scores(ocsvm_exact_limit=59), scores(ocsvm_solver="sgd")
     np.testing.assert_array_equal(large, sgd)
     assert not np.allclose(scores(), large)
+
+
+def test_the_largest_corpus_of_the_exact_solver():
+    settings = build_settings({"training": {"method": "ocsvm"}, "baselines": {"ocsvm_exact_limit": 60}})
+    train = Outputs(np.zeros((60, 2), dtype=np.float32), {"vectors": TRAIN})
+    score = OneClassSvmScore.fit(train, np.arange(60) % 2, settings)
+    exact = OneClassSVM(nu=settings.baselines.ocsvm_nu, gamma=settings.baselines.ocsvm_gamma).fit(TRAIN)
+    np.testing.assert_allclose(score.ood_score(train), -exact.decision_function(TRAIN), atol=1e-9)
+
+
+def test_found_by_its_name_for_its_method_and_rebuilt_from_its_arrays():
+    """f(1) = 1/2 + 2/2 − 1 as above; what lies far from all points has f = −1, and is rejected above 0."""
+    assert SCORES.get("one-class-svm") is OneClassSvmScore and OneClassSvmScore.method_only
+    state = OneClassSvm(np.array([[0.0], [2.0]]), np.array([1.0, 2.0]), -1.0, math.log(2)).to_arrays()
+    score = OneClassSvmScore.from_state(state, build_settings({"training": {"method": "ocsvm"}}))
+    found = score.ood_score(Outputs(np.zeros((2, 2), dtype=np.float32), {"vectors": np.array([[1.0], [99.0]])}))
+    assert found == pytest.approx([-0.5, 1.0])
+    assert score.published_threshold == 0.0

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import weibull_min
 
+from masker.config import build_settings
 from masker.detection.scores.openmax import (
+    OpenMaxScore,
     OpenMaxStatistics,
     activation_distances,
     fit_openmax,
     fit_weibull_tail,
     openmax_probabilities,
 )
+from masker.inference.outputs import Outputs
+from masker.registry import SCORES
 
 # F_i(d) = 1 − 2^−d: shape 1, scale 1/log 2, and tails that start at 1, so that distances are not shifted.
 HALVING = {"shape": np.ones(3), "scale": np.full(3, 1 / math.log(2)), "tail_start": np.ones(3)}
@@ -105,3 +109,56 @@ def test_distances_by_hand():
     v, mean = np.array([[3.0, 4.0]]), np.array([[3.0, 0.0]])
     assert activation_distances(v, mean, "euclidean")[0, 0] == pytest.approx(4.0)
     assert activation_distances(v, mean, "euclidean-cosine")[0, 0] == pytest.approx(0.42)
+
+
+def test_distances_to_several_means_and_of_short_vectors_by_hand():
+    """(3, 4) to (3, 0) and (4, 0): cosine 0.6 with both; Euclidean 4 and sqrt 17. A tenth of it all: 0.4 and 0.6.
+
+    A zero vector has no direction: cosine distance 1.
+    """
+    means = np.array([[3.0, 0.0], [4.0, 0.0]])
+    found = activation_distances(np.array([[3.0, 4.0], [0.0, 0.0]]), means, "euclidean-cosine")
+    np.testing.assert_allclose(found, [[0.42, math.sqrt(17) / 200 + 0.4], [1 + 3 / 200, 1 + 4 / 200]])
+    short = activation_distances(np.array([[0.3, 0.4]]), np.array([[0.3, 0.0]]), "euclidean-cosine")
+    assert short[0, 0] == pytest.approx(0.402)
+
+
+def test_a_tail_has_three_distances_at_least_and_some_spread():
+    """Half of four are two, so the largest three, from 2; 0.5 is spread enough; equal distances have none."""
+    assert fit_weibull_tail(np.array([1.0, 2.0, 4.0, 7.0]), 20)[2] == 2.0
+    assert np.isfinite(fit_weibull_tail(np.array([1.0, 1.2, 1.5]), 20)[1])
+    assert fit_weibull_tail(np.full(3, 2.0), 20) == (1.0, np.inf, 2.0)
+
+
+def test_below_the_tail_by_hand():
+    """Tails start at 2: the distances 1, 2, 3 move to 0, 1, 2, so F = (0, 1/2, 3/4); α = 2: 1 − ω = (0, 1/4, 0).
+
+    Revised: (5, 2.25, 1); unknown: 0.75. Tails from 1.5 move the first to 0.5: 1 − ω = 1 − 2^−1/2.
+    """
+    later = OpenMaxStatistics(KNOWN.means, KNOWN.shape, KNOWN.scale, np.full(3, 2.0))
+    exponentials = np.exp([0.75, 5.0, 2.25, 1.0])
+    np.testing.assert_allclose(probabilities(2, later), exponentials / exponentials.sum())
+    half = OpenMaxStatistics(KNOWN.means, KNOWN.shape, KNOWN.scale, np.full(3, 1.5))
+    best = 5 * (1 - 2**-0.5)
+    exponentials = np.exp([best, 5 - best, 3.0, 1.0])
+    np.testing.assert_allclose(probabilities(1, half), exponentials / exponentials.sum())
+
+
+def test_rows_do_not_depend_on_each_other():
+    rows = np.array([[5.0, 3.0, 1.0], [1.0, 3.0, 5.0], [3.0, 5.0, 1.0]])
+    together = openmax_probabilities(rows, KNOWN, alpha=2, distance="euclidean")
+    np.testing.assert_allclose(together, [probabilities(2, v=row[None]) for row in rows])
+
+
+def test_score_is_the_unknown_class_and_is_rebuilt_from_its_arrays():
+    draw = np.random.default_rng(0)
+    labels = np.arange(60) % 3
+    outputs = Outputs(4.0 * np.eye(3)[labels] + draw.normal(size=(60, 3)))
+    options = {"openmax_alpha": 2, "openmax_tail": 7, "openmax_distance": "euclidean"}
+    settings = build_settings({"training": {"method": "openmax"}, "baselines": options})
+    assert SCORES.get("openmax") is OpenMaxScore and OpenMaxScore.method_only
+    score = OpenMaxScore.fit(outputs, labels, settings)
+    known = fit_openmax(outputs.logits, labels, tail=7, distance="euclidean")
+    expected = openmax_probabilities(outputs.logits, known, alpha=2, distance="euclidean")[:, 0]
+    np.testing.assert_array_equal(score.ood_score(outputs), expected)
+    np.testing.assert_array_equal(OpenMaxScore.from_state(score.state(), settings).ood_score(outputs), expected)

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from masker.detection.scores.mahalanobis import Gaussians
+from masker.config import build_settings
+from masker.detection.length_effect import LengthEffect
+from masker.detection.score import build_score
+from masker.detection.scores.mahalanobis import Gaussians, fit_gaussians
 from masker.detection.scores.scaled_mahalanobis import (
     ScaledMahalanobisScore,
     class_spreads,
@@ -78,3 +81,38 @@ def test_a_long_foreign_text_is_strange_to_a_model_of_short_ones():
         score = ScaledMahalanobisScore(statistics)
         share[name] = (score.ood_score(foreign) > np.quantile(score.ood_score(held_out), 0.95)).mean()
     assert share["length"] > 0.9 > 0.2 > share["none"]
+
+
+def test_sizes_that_are_not_defined():
+    """Two documents a class: 4 · 2² = 16. A document alone has no other, one at its mean no logarithm."""
+    distances = np.array([[4.0, 9.0], [9.0, 5.0], [0.0, 9.0]])
+    with np.errstate(all="raise"):
+        sizes = own_sizes(distances, np.array([0, 1, 0]), np.array([2.0, 1.0]))
+    np.testing.assert_allclose(sizes, [np.log(16), np.nan, np.nan])
+
+
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize(("name", "kind"), [("scaled-mahalanobis", "cls"), ("scaled-mahalanobis-middle", "middle")])
+def test_by_its_name_with_a_class_of_one_document_and_one_of_none(name, kind, counted):
+    """Of five classes 0 has no document and 2 has one; the others differ in spread and length."""
+    labels = np.array([1] * 20 + [2] + [3] * 20 + [4] * 19)
+    rows = X * np.array([0.0, 1.0, 1.0, 9.0, 0.2])[labels][:, None] + 30 * labels[:, None]
+    lengths = 3 + np.arange(60) % 17
+    outputs = Outputs(
+        np.zeros((60, 5), dtype=np.float32),
+        {"cls": rows.astype(np.float32), "middle": rows[:, ::-1].astype(np.float32) ** 2},
+        lengths if counted else None,
+    )
+    statistics = gather_statistics([outputs], labels, 5, ["cls", "middle"], 60, 0)
+    moments = statistics.moments[kind]
+    classes = fit_gaussians(moments.means[1:], moments.covariance_within, 60)
+    sizes = own_sizes(classes.distances(statistics.bank[kind]), labels - 1, np.array([20.0, 1.0, 20.0, 19.0]))
+    spreads = class_spreads(sizes, labels - 1, 4)
+    assert np.isnan(sizes).sum() == 1
+    usual = 1.0
+    if counted:
+        own = np.arange(60) != 20
+        usual = LengthEffect.fit(lengths[own], (sizes - np.log(spreads[labels - 1]))[own])(lengths)
+    expected = scaled_mahalanobis_score(outputs.features[kind], classes, spreads, usual)
+    found = build_score(name, statistics, build_settings({})).ood_score(outputs)
+    np.testing.assert_allclose(found, expected)
