@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from masker.keywords.choice import top_tokens, top_tokens_by_class
 from masker.keywords import frequency
+from masker.keywords.choice import top_tokens, top_tokens_by_class
 from masker.keywords.frequency import FrequencyScheme, class_frequency_scores, class_token_counts, frequency_scores
 from masker.keywords.scheme import Evidence
 
