@@ -119,3 +119,38 @@ def test_damaged_states_are_refused():
     content = ChangeMartingale().to_json()
     with pytest.raises(ValueError, match="'sums' must have shape"):
         ChangeMartingale.from_json({**content, "sums": ChangeMartingale((2,)).to_json()["sums"]})
+
+
+def test_a_p_value_on_the_bound_wins():
+    """π = 0.03, δ = 0.01: 0.97 + 0.03/0.01 = 3.97."""
+    assert bets(0.01)[0] == pytest.approx(3.97)
+
+
+def test_sums_and_starts_are_those_of_a_loop_over_texts():
+    """W ← max(W, 0) + log f, and a sum that was at or below 0 starts anew; in pieces of any size, also of one."""
+    draw = np.random.default_rng(3)
+    p_values = np.concatenate([draw.random(60), 0.2 * draw.random(30), draw.random(80)])
+    martingale, at = ChangeMartingale(), 0
+    sums, starts = np.zeros(len(STEPS) + len(POWERS)), np.ones(len(STEPS) + len(POWERS), dtype=int)
+    for size in (7, 50, 1, 1, 13, 50, 48):
+        course = []
+        for number in range(at + 1, at + size + 1):
+            starts = np.where(sums <= 0, number, starts)
+            sums = np.maximum(sums, 0) + np.log(bets(p_values[number - 1]))
+            course.append(starts[sums.argmax()])
+        martingale.update(p_values[at : at + size], 1 + np.arange(at, at + size))
+        np.testing.assert_allclose(martingale.sums, sums, atol=1e-9)
+        np.testing.assert_array_equal(martingale.starts, starts)
+        assert [int(martingale.likely_start(place)) for place in range(size)] == course
+        at += size
+
+
+def test_streams_do_not_mix():
+    draw = np.random.default_rng(4)
+    p_values = np.stack([draw.random(30), 0.1 * draw.random(30), draw.random(30)])
+    together, numbers = ChangeMartingale((3,)), 1 + np.arange(30)
+    found = together.update(p_values, numbers)
+    for row in range(3):
+        alone = ChangeMartingale()
+        np.testing.assert_allclose(found[row], alone.update(p_values[row], numbers))
+        assert together.likely_start()[row] == alone.likely_start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import beta, binomtest
 
 from masker.monitoring.foreign_share import foreign_share
 from masker.monitoring.online_p_values import Exceedance, ScoreMemory
@@ -66,3 +67,38 @@ def test_texts_that_look_known_are_not_counted():
     memory = ScoreMemory(1000, (0,))
     memory.remember(draw.standard_normal(500))
     assert foreign_share(draw.standard_normal(400), memory.exceedances(LEVELS)).low == 0.0
+
+
+def test_the_ends_are_those_of_clopper_and_pearson():
+    """40 of 100 above, each end at a quarter of 5 %, and both ends of what is known of the 20 %.
+
+    For two levels each lower end has half of that quarter, and the higher one counts.
+    """
+    scores, tail = np.array([1.0] * 40 + [0.0] * 60), 0.0125
+    near = Exceedance(0.5, 2000, 8000)
+    exact = binomtest(40, 100).proportion_ci(1 - 2 * tail, method="exact")
+    known = beta(2000, 8000)
+    high, low = known.ppf(tail), known.ppf(1 - tail)
+    found = foreign_share(scores, [near])
+    assert found.high == pytest.approx((exact.high - high) / (1 - high))
+    assert found.low == pytest.approx((exact.low - low) / (1 - low))
+    half = binomtest(40, 100).proportion_ci(1 - tail, method="exact").low
+    low = known.ppf(1 - tail / 2)
+    assert foreign_share(scores, [near, near]).low == pytest.approx((half - low) / (1 - low))
+
+
+def test_a_score_equal_to_the_level_is_not_above_it():
+    share = foreign_share(np.array([0.5] * 40 + [0.0] * 60), [Exceedance(0.5, 2000, 8000)])
+    assert (share.value, share.low) == (0.0, 0.0)
+
+
+def test_the_estimate_is_that_of_one_in_five_not_of_more():
+    """All 100 texts lie above a score that 90 % exceed, 40 above one that 20 % exceed."""
+    scores = np.array([1.0] * 40 + [0.0] * 60)
+    share = foreign_share(scores, [Exceedance(-1.0, 9000, 1000), Exceedance(0.5, 2000, 8000)])
+    assert share.value == pytest.approx(0.25) and share.low < 0.25
+
+
+def test_all_texts_above_are_no_more_than_all():
+    share = foreign_share(np.ones(50), [Exceedance(0.5, 20, 80)])
+    assert (share.value, share.high) == (1.0, 1.0)
