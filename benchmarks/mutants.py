@@ -117,15 +117,19 @@ def store(file: str, mutants: list[dict[str, Any]], outcomes: list[str]) -> None
         "survivors": [described(mutant, file) for mutant in alive],
     }
     print(f"{file}: {row['killed']} of {len(mutants)} died", file=sys.stderr)
-    # In the order of the modules, without those that are gone.
-    rows = {**measured().get("modules", {}), file: row}
-    write_json(RESULTS, {"modules": {name: rows[name] for name in modules() if name in rows}, **provenance()})
+    keep({**measured().get("modules", {}), file: row})
+
+
+def keep(rows: dict[str, Any]) -> None:
+    """Store what holds for the source and the tests as they are now, in the order of the modules."""
+    current = {file: rows[file] for file in modules() if file in rows and rows[file]["digest"] == digest(file)}
+    write_json(RESULTS, {"modules": current, "of": len(modules()), "provenance": provenance()})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants")
     parser.add_argument("--only", nargs="*", help="modules, by a part of their path; run even if nothing changed")
-    parser.add_argument("--page", action="store_true", help="write the tables from the JSON, run nothing")
+    parser.add_argument("--page", action="store_true", help="write the tables of what is up to date, run nothing")
     options = parser.parse_args()
     if not options.page:
         if not COSMIC_RAY.is_ready:
@@ -133,6 +137,7 @@ def main() -> None:
         known = measured().get("modules", {})
         chosen = [file for file in modules() if not options.only or any(part in file for part in options.only)]
         run([file for file in chosen if options.only or known.get(file, {}).get("digest") != digest(file)])
+    keep(measured().get("modules", {}))
     write_tables(measured(), PAGE, TABLES)
 
 

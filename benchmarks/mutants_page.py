@@ -39,7 +39,8 @@ def mutants_table(results: dict[str, Any]) -> str:
     for file, row in results["modules"].items():
         packages.setdefault(_short(file).rpartition("/")[0], []).append(row)
     lines = [[f"`{name}/`", *_counts(rows)] for name, rows in packages.items()]
-    lines.append(["all", *_counts(list(results["modules"].values()))])
+    whole = "all" if len(results["modules"]) == results["of"] else f"so far, of {results['of']} modules"
+    lines.append([whole, *_counts(list(results["modules"].values()))])
     return table(["modules of", "modules", "mutants", "died", "share"], lines)
 
 
@@ -67,4 +68,4 @@ def _code(text: str) -> str:
 
 
 #: What makes each table, and the parts of the results it needs.
-TABLES = {"mutants": (mutants_table, ("modules",)), "survivors": (survivors_table, ("modules",))}
+TABLES = {"mutants": (mutants_table, ("modules", "of")), "survivors": (survivors_table, ("modules", "of"))}
