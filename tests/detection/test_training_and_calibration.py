@@ -19,6 +19,7 @@ from masker.registry import METHODS
 from masker.training import run as run_module
 from masker.training.decisions import decisions_of
 from masker.training.run import TrainingRun
+from masker.training.run_probes import RunProbes
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
 from tests.conftest import make_corpus
@@ -191,8 +192,9 @@ def gaussian_run(seed, work) -> tuple[TrainingRun, Encoded]:
     run.settings, run.classes, run.work, run.tokenizer = settings, CLASSES, work, None
     run.data = TrainingData(train, train.take_documents(np.zeros(TRAIN, dtype=bool)), None,
                             stratified_folds(labels.tolist(), 5, seed))  # fmt: skip
-    run.keywords = run.start_logits = run._parent = run._fold_rows = None
-    run._features = {"encoder vectorizer": lambda rows, advance=None: table[np.concatenate(rows.input_ids)]}
+    run.keywords = run.start_logits = run._parent = None
+    run.probes = RunProbes(settings, len(CLASSES), train)
+    run.probes.once("encoder vectorizer", lambda: lambda rows, advance=None: table[np.concatenate(rows.input_ids)])
     return run, numbered(TRAIN, new_labels)
 
 

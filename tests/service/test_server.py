@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import socket
 import time
+from contextlib import closing
 
 import httpx
 import pytest
 
 from masker import Client
 from masker.errors import ConfigError
-from masker.service.server import Listening, bind, is_loopback
+from masker.service.server import Listening, bind, is_loopback, server_config
 from masker.service.service_options import ServiceOptions
 from tests.service.running import load, running
 
@@ -41,6 +43,29 @@ def test_a_port_that_is_taken_is_named():
         port = other.getsockname()[1]
         with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1, port {port} .*; choose another --port"):
             bind("127.0.0.1", port)
+
+
+def test_many_new_callers_are_accepted_together():
+    """Of a burst of 20 connections while the loop is busy, all are accepted in a few turns."""
+    accepted, counts = [], []
+
+    class Count(asyncio.Protocol):
+        def connection_made(self, transport):
+            accepted.append(transport)
+
+    async def burst(taken):
+        server = await loop.create_server(Count, sock=taken, backlog=config.backlog)
+        callers = [socket.create_connection(taken.getsockname()) for _ in range(20)]  # the loop cannot turn meanwhile
+        for _ in range(8):  # a turn to poll, one to accept, a few to make the connections
+            await asyncio.sleep(0)
+            counts.append(len(accepted))
+        for end in [*callers, *accepted, server]:
+            end.close()
+
+    config = server_config(None, ServiceOptions(), Listening("127.0.0.1"))
+    with bind("127.0.0.1", 0) as taken, closing(config.get_loop_factory()()) as loop:
+        loop.run_until_complete(burst(taken))
+    assert counts[-1] == 20
 
 
 def test_one_process_reloads_on_hangup_and_finishes_what_it_accepted(folder):

@@ -14,7 +14,7 @@ from masker.keywords import Keyword, KeywordSet
 from masker.modeling.heads import set_output_layer
 from masker.modeling.network import MaskerNetwork
 from masker.registry import METHODS
-from masker.training import keyword_stage
+from masker.training import keyword_stage, run_probes
 from masker.training import run as module
 from masker.training.probe import fit_probe
 from masker.training.run import TrainingRun
@@ -279,6 +279,15 @@ def test_folds_share_vectors_and_start_from_probes_of_their_own(start, monkeypat
     assert calls == [42] and run.start_logits is None
 
 
+def test_folds_of_more_rows_than_are_probed(start, monkeypatch):
+    monkeypatch.setattr(run_probes, "PROBED_ROWS", 20)
+    run = start("vanilla")
+    for part in run.folds():
+        backend = part.fit_start()
+        assert part.probes.left_out_vectors() is None
+        np.testing.assert_allclose(part.start_logits, backend.predict_logits(part.data.validation), atol=1e-5)
+
+
 def test_a_fold_does_not_decide_alone_to_keep_the_probe(start, monkeypatch):
     def train(stage, classifier, *args):
         return MaskerNetwork(classifier).eval(), {"accuracy": -1.0}
@@ -295,11 +304,11 @@ def test_a_fold_does_not_decide_alone_to_keep_the_probe(start, monkeypatch):
 def test_folds_of_a_linear_classifier_share_vectors_and_strength(start, monkeypatch):
     run = start("linear")
     chosen = []
-    choose = module.choose_strength
-    monkeypatch.setattr(module, "choose_strength", lambda *a, **k: chosen.append(choose(*a, **k)) or chosen[-1])
+    choose = run_probes.choose_strength
+    monkeypatch.setattr(run_probes, "choose_strength", lambda *a, **k: chosen.append(choose(*a, **k)) or chosen[-1])
     for part in run.folds():
         backend = part.fit_linear("encoder")
-        vectors = run._features["encoder"][run.data.folds != int(part.work.name[-1]) - 1]
+        vectors = part.probes.vectors("encoder", pytest.fail)
         probe = fit_probe(vectors, part.data.train.labels, 3, strength=chosen[0])
         np.testing.assert_allclose(backend.predict_logits(part.data.train), probe(vectors), atol=1e-3)
     assert len(chosen) == 1

@@ -127,7 +127,7 @@ def _run_here(build: AppBuilder, options: ServiceOptions, listening: Listening, 
     # uvicorn raises the signal once more when it is done; by then there is nothing left to stop.
     before = {number: signal.signal(number, _done) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        uvicorn.Server(_config(app, options, listening)).run(sockets=[taken])
+        uvicorn.Server(server_config(app, options, listening)).run(sockets=[taken])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -140,20 +140,24 @@ def _run_workers(
         os.environ[FOLDER_VARIABLE] = folder
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // listening.workers)))
-        config = _config(partial(_worker_app, build, os.getpid()), options, listening)
+        config = server_config(partial(_worker_app, build, os.getpid()), options, listening)
         supervisor = Supervisor(config, taken, url)
         supervisor.run()
         if supervisor.failed:
             raise MaskerError("no worker could start; the lines above say why")
 
 
-def _config(app: Any, options: ServiceOptions, listening: Listening) -> uvicorn.Config:
+def server_config(app: Any, options: ServiceOptions, listening: Listening) -> uvicorn.Config:
+    """How uvicorn runs the application."""
     return uvicorn.Config(
         app,
         factory=not isinstance(app, FastAPI),
         workers=listening.workers,
         log_config=log_settings(listening.log_level),
         access_log=False,
+        # uvloop accepts one connection in each turn of the loop, so under overload new callers wait for many turns;
+        # asyncio accepts all that wait. Of several workers the first to wake would take them all.
+        loop="asyncio" if listening.workers == 1 else "auto",
         server_header=False,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=int(options.request_timeout) + _GRACE,

@@ -10,8 +10,7 @@ import copy
 import json
 import logging
 import platform
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,7 @@ from masker import distributed
 from masker.config import Settings
 from masker.documents import Documents
 from masker.documents.encoding import Encoded
-from masker.documents.folds import stratified_folds
-from masker.errors import ConfigError, DataError
+from masker.errors import ConfigError
 from masker.files import write_text
 from masker.inference.backend import TOKEN_HEAD
 from masker.inference.linear_backend import (
@@ -36,9 +34,8 @@ from masker.inference.linear_backend import (
 )
 from masker.inference.outputs import Outputs
 from masker.inference.torch_backend import TorchBackend, head_inputs
-from masker.inference.windows import document_labels, document_outputs, pool_outputs, single_labels
+from masker.inference.windows import document_labels, document_outputs, pool_outputs
 from masker.keywords import KeywordSet
-from masker.masking.keywords_only import contain_keywords, keywords_only
 from masker.modeling.backbone import load_backbone, resolve_backbone
 from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
@@ -51,18 +48,14 @@ from masker.progress import progress_bar
 from masker.training.keyword_stage import choose_keywords, load_attention_model
 from masker.training.loss_curve import Curve, read_loss_curves
 from masker.training.pooling_choice import choose_pooling
-from masker.training.probe import LinearMap, choose_strength, fit_probe
+from masker.training.probe import LinearMap
+from masker.training.run_probes import RunProbes
 from masker.training.schedule import Schedule, final_schedule, keyword_schedule
 from masker.training.training_data import TrainingData, encode_training_data
 from masker.training.training_stage import TrainingStage, train_stage
 from masker.training.validation_figure import lost_and_won, validation_figure
 
 _log = logging.getLogger("masker")
-
-#: Rows that suffice to start a head from: training goes on from there with all of them.
-PROBED_ROWS = 10_000
-#: Folds that choose C of a logistic regression.
-CHOOSING_FOLDS = 5
 
 
 class TrainingRun:
@@ -105,9 +98,8 @@ class TrainingRun:
         self.layers = len(encoder_stack(backbone.classifier))
         self.model_settings = settings.model.model_copy(update={"pooling": self.pooling.name})
         self.keywords: KeywordSet | None = None
+        self.probes = RunProbes(settings, len(self.classes), self.data.train)
         self._parent: TrainingRun | None = None
-        self._fold_rows: npt.NDArray[np.bool_] | None = None
-        self._features: dict[str, Any] = {}
         self.validation: dict[str, float] = {}
         self.train_outputs: Outputs | None = None
         self.start_logits: npt.NDArray[np.float32] | None = None
@@ -120,7 +112,7 @@ class TrainingRun:
         for fold in range(int(self.data.folds.max()) + 1):
             part = copy.copy(self)
             part.data, part.work = self.data.without_fold(fold), self.work / f"fold-{fold + 1}"
-            part._parent, part._fold_rows = self, (self.data.folds != fold)[self.data.train.document]
+            part._parent, part.probes = self, self.probes.without((self.data.folds == fold)[self.data.train.document])
             part._start, part.start_logits = None, None
             distributed.first_only(lambda work=part.work: work.mkdir(exist_ok=True))  # type: ignore[misc]
             yield part
@@ -148,56 +140,28 @@ class TrainingRun:
         if not self.settings.starts_from_probe or output_layer(classifier) is None:
             return classifier
         hand_on_document_token(classifier)
+
+        def vectors(documents: Encoded) -> Any:
+            return head_inputs(classifier, self.tokenizer, documents, str(self.device))
+
         if train is not None:
-            probe = self._start_from(
-                head_inputs(classifier, self.tokenizer, self._probed(train), str(self.device)), train
-            )
-            set_output_layer(classifier, *probe)
+            set_output_layer(classifier, *RunProbes(self.settings, len(self.classes), train).fit_start(vectors))
             return classifier
-        vectors = self._vectors(
-            "head", lambda rows: head_inputs(classifier, self.tokenizer, self._probed(rows), str(self.device))
-        )
         if self._start is None:
-            self._start = self._start_from(vectors, self.data.train)
+            self._start = self.probes.fit_start(vectors)
         set_output_layer(classifier, *self._start)
         if self.start_logits is None and self.classes and len(self.data.validation):
             self.start_logits = self._held_out_logits(classifier, self._start)
         return classifier
 
-    def _start_from(self, vectors: Any, train: Encoded) -> LinearMap:
-        """A probe of the vectors that the output layer reads, of the probed rows of these documents."""
-        length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
-        probe = self._probe(vectors / length, self._probed(train))
-        return LinearMap(probe.weight / length, probe.bias)
-
     def _held_out_logits(self, classifier: Any, start: LinearMap) -> npt.NDArray[np.float32]:
         """(N, C) what the network says of the validation documents before training."""
         pooling, held_out = self.settings.model.window_pooling, self.data.validation
-        if self._parent is None or self._fold_rows is None:
+        vectors = self.probes.left_out_vectors()
+        if vectors is None:
             backend = TorchBackend(classifier, self.tokenizer, str(self.device))
             return document_outputs(backend, held_out, pooling).logits
-        vectors = self._parent._features["head"][~self._fold_rows]
         return pool_outputs(Outputs(start(vectors).astype(np.float32)), held_out.document, pooling).logits
-
-    def _probed(self, train: Encoded) -> Encoded:
-        if len(train) <= PROBED_ROWS:
-            return train
-        rows = np.random.default_rng(self.settings.training.seed).permutation(len(train))[:PROBED_ROWS]
-        return train.take(np.sort(rows).tolist())
-
-    def _probe(self, vectors: Any, train: Encoded, **options: Any) -> LinearMap:
-        assert train.labels is not None
-        balanced = self.settings.loss.class_weights == "balanced"
-        head = self.settings.model.head
-        return fit_probe(vectors, train.labels, len(self.classes), head=head, balanced=balanced, **options)
-
-    def _vectors(self, kind: str, compute: Callable[[Encoded], Any]) -> Any:
-        """Fixed vectors of the training documents, computed once for all folds."""
-        whole = self._parent or self
-        if kind not in whole._features:
-            whole._features[kind] = compute(whole.data.train)
-        vectors = whole._features[kind]
-        return vectors if self._fold_rows is None else vectors[self._fold_rows]
 
     def fit_start(self) -> TorchBackend:
         """The network before any training: the encoder, with a head from the probe."""
@@ -273,8 +237,8 @@ class TrainingRun:
             with progress_bar(len(encoded), "features", "doc") as bar:
                 return vectorizer(encoded, bar.update)
 
-        vectors = self._vectors(features, compute)
-        backend = LinearBackend(vectorizer, *self._probe(vectors, train, strength=self._strength(features)))
+        vectors = self.probes.vectors(features, compute)
+        backend = LinearBackend(vectorizer, *self.probes.fit(features))
         pooling = self.settings.model.window_pooling
         self.train_outputs = pool_outputs(backend.outputs_of(vectors), train.document, pooling)
         if len(validation):
@@ -284,36 +248,16 @@ class TrainingRun:
 
     def _vectorizer(self, features: str) -> Vectorizer:
         """Made once for all folds: TF-IDF counts words, not labels."""
-        whole = self._parent or self
-        name = f"{features} vectorizer"
-        if name not in whole._features:
+
+        def make() -> Vectorizer:
             classifier = self.fresh_classifier()
             if features == "encoder":
                 first = declared_pooling(resolve_backbone(self.settings.model.backbone)) == DOCUMENT_TOKEN
-                encoder = classifier.base_model.to(self.device)
-                whole._features[name] = EncoderVectorizer(encoder, self.tokenizer, first=first)
-            else:
-                fitted = TfIdfVectorizer.fit(whole.data.train, len(self.tokenizer), classifier.config)
-                whole._features[name] = fitted
-        vectorizer: Vectorizer = whole._features[name]
-        return vectorizer
+                return EncoderVectorizer(classifier.base_model.to(self.device), self.tokenizer, first=first)
+            return TfIdfVectorizer.fit(self.probes.documents, len(self.tokenizer), classifier.config)
 
-    def _strength(self, features: str) -> float:
-        """C by cross-validation over all documents, which the folds share."""
-        whole = self._parent or self
-        if "strength" not in whole._features:
-            labels = whole.data.train.labels
-            assert labels is not None
-            folds = stratified_folds(single_labels(labels).tolist(), CHOOSING_FOLDS, self.settings.training.seed)
-            options = {
-                "head": self.settings.model.head,
-                "balanced": self.settings.loss.class_weights == "balanced",
-            }
-            whole._features["strength"] = choose_strength(
-                whole._features[features], labels, len(self.classes), folds, **options
-            )
-        strength: float = whole._features["strength"]
-        return strength
+        vectorizer: Vectorizer = self.probes.once(f"{features} vectorizer", make)
+        return vectorizer
 
     def loss_curves(self) -> dict[str, Curve]:
         """The losses of all stages that are finished."""
@@ -360,18 +304,10 @@ class TrainingRun:
         if distributed.first_only(path.is_file):
             stored: npt.NDArray[np.float32] = load_file(path)["logits"].numpy()
             return stored
-        special = sorted(content_special_ids(self.tokenizer))
-        reduced = replace(
-            self.data,
-            train=keywords_only(self.data.train, keywords, special),
-            validation=keywords_only(self.data.validation, keywords, special),
-        )
+        reduced = self.data.reduced_to(keywords, sorted(content_special_ids(self.tokenizer)))
         subset = reduced
         if self.settings.baselines.residual_documents == "with-keywords":
-            containing = contain_keywords(reduced.train, keywords)
-            if not containing.any():
-                raise DataError("no training document contains a keyword; set baselines.residual_documents=all")
-            subset = replace(reduced, train=reduced.train.take_documents(containing))
+            subset = reduced.containing(keywords)
         stage = TrainingStage("biased", final_schedule(self.settings, len(subset.train)))
         biased = self._train(stage, self.start_classifier(subset.train), subset)
         for name, value in self.validation.items():

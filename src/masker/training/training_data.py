@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from masker.documents import Documents, validation_split
 from masker.documents.encoding import Encoded, encode
 from masker.documents.folds import stratified_folds
 from masker.errors import ConfigError, DataError
+from masker.keywords import KeywordSet
 from masker.labels import class_indices, label_matrix
+from masker.masking.keywords_only import contain_keywords, keywords_only
 from masker.registry import METHODS
 from masker.training.cross_fitting import FOLDS, uses_cross_fitting
 
@@ -50,6 +52,22 @@ class TrainingData:
         assert self.folds is not None
         inside = self.folds == fold
         return TrainingData(self.train.take_documents(~inside), self.train.take_documents(inside))
+
+    def reduced_to(self, keywords: KeywordSet, special_ids: Sequence[int]) -> TrainingData:
+        """What a biased model is trained on: of each document, its keywords alone."""
+        train, validation = (keywords_only(part, keywords, special_ids) for part in (self.train, self.validation))
+        return replace(self, train=train, validation=validation)
+
+    def containing(self, keywords: KeywordSet) -> TrainingData:
+        """The same with those training documents alone that contain a keyword.
+
+        Raises:
+            DataError: When none does.
+        """
+        found = contain_keywords(self.train, keywords)
+        if not found.any():
+            raise DataError("no training document contains a keyword; set baselines.residual_documents=all")
+        return replace(self, train=self.train.take_documents(found))
 
 
 def encode_training_data(

@@ -1,0 +1,110 @@
+"""The probes of a training run: regressions on vectors of its documents that training does not change.
+
+They start the head of a network (:mod:`masker.training.probe`), or are the linear baseline. Vectors are computed once,
+for the run and all its folds.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masker.config import Settings
+from masker.documents.encoding import Encoded
+from masker.documents.folds import stratified_folds
+from masker.inference.windows import single_labels
+from masker.training.probe import LinearMap, choose_strength, fit_probe
+
+#: Rows that suffice to start a head from: training goes on from there with all of them.
+PROBED_ROWS = 10_000
+#: Folds that choose C of a logistic regression.
+CHOOSING_FOLDS = 5
+#: Where the vectors are kept that the head of a network reads.
+_HEAD = "head"
+
+Vectors = Callable[[Encoded], Any]
+
+
+class RunProbes:
+    """Probes of the documents of a run, or of those outside a fold.
+
+    Args:
+        settings: All settings.
+        n_classes: C; 0 for a regression.
+        documents: All training documents, those of the fold included.
+    """
+
+    def __init__(self, settings: Settings, n_classes: int, documents: Encoded) -> None:
+        self.documents = documents
+        self._settings, self._n_classes = settings, n_classes
+        self._kept: npt.NDArray[np.bool_] = np.ones(len(documents), dtype=bool)
+        self._computed: dict[str, Any] = {}
+
+    def without(self, left_out: npt.NDArray[np.bool_]) -> RunProbes:
+        """Probes of the other rows, on the same vectors."""
+        part = copy.copy(self)
+        part._kept = ~left_out
+        return part
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """What a run and its folds share."""
+        if name not in self._computed:
+            self._computed[name] = compute()
+        return self._computed[name]
+
+    def vectors(self, features: str, compute: Vectors) -> Any:
+        """(N, F) vectors of the own rows."""
+        return self._own(self.once(features, lambda: compute(self.documents)))
+
+    def fit(self, features: str) -> LinearMap:
+        """A probe of the own rows by vectors that were computed; C is chosen on all rows, which the folds share."""
+        strength = self.once(f"{features} strength", lambda: self._strength(self._computed[features]))
+        return self._fit(self._own(self._computed[features]), self._own(self._labels), strength=strength)
+
+    def fit_start(self, compute: Vectors) -> LinearMap:
+        """A probe that starts the head of a network, by the vectors which that head reads."""
+        rows = self._probed_rows
+        kept = self._kept[rows]
+        vectors = self.once(_HEAD, lambda: compute(self.documents.take(rows.tolist())))[kept]
+        length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
+        probe = self._fit(vectors / length, self._labels[rows][kept])
+        return LinearMap(probe.weight / length, probe.bias)
+
+    def left_out_vectors(self) -> Any | None:
+        """The vectors of the fold that the head reads; ``None`` without a fold, or if not all rows were probed."""
+        if self._kept.all() or len(self._probed_rows) < len(self.documents):
+            return None
+        return self._computed[_HEAD][~self._kept]
+
+    def _own(self, rows: Any) -> Any:
+        return rows if self._kept.all() else rows[self._kept]  # a copy of all would double the memory
+
+    @property
+    def _labels(self) -> npt.NDArray[Any]:
+        assert self.documents.labels is not None
+        return self.documents.labels
+
+    @property
+    def _probed_rows(self) -> npt.NDArray[np.int64]:
+        count = len(self.documents)
+        if count <= PROBED_ROWS:
+            return np.arange(count)
+        drawn = np.random.default_rng(self._settings.training.seed).permutation(count)[:PROBED_ROWS]
+        return np.sort(drawn)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        balanced = self._settings.loss.class_weights == "balanced"
+        return {"head": self._settings.model.head, "balanced": balanced}
+
+    def _fit(self, vectors: Any, labels: npt.NDArray[Any], **more: Any) -> LinearMap:
+        return fit_probe(vectors, labels, self._n_classes, **self._options, **more)
+
+    def _strength(self, vectors: Any) -> float:
+        labels, seed = self._labels, self._settings.training.seed
+        folds = stratified_folds(single_labels(labels).tolist(), CHOOSING_FOLDS, seed)
+        return choose_strength(vectors, labels, self._n_classes, folds, **self._options)
