@@ -16,6 +16,7 @@ from masker.modeling.backbone import load_backbone
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tokens import content_special_ids
 from masker.training import trainer as module
+from masker.training.loss_terms import loss_terms
 from masker.training.schedule import Schedule
 from masker.training.trainer import GPU_WORKERS, MaskerTrainer
 from masker.training.training_data import TrainingData
@@ -59,6 +60,11 @@ def batch_of(trainer, rows):
     return trainer.collator([trainer.train_dataset[row] for row in rows])
 
 
+def terms_of(trainer, batch):
+    outputs = trainer.model(**{name: batch[name] for name in module._NETWORK_INPUTS if name in batch})
+    return loss_terms(batch, outputs, trainer.collator, trainer.settings)
+
+
 def test_loss_of_plain_documents(build):
     """The sum over documents of the sum over classes of binary cross-entropies, over the documents of the step."""
     trainer = build(training={"method": "vanilla"}, model={"head": "one-vs-rest"})
@@ -84,8 +90,7 @@ def test_loss_with_views_is_the_weighted_sum_of_its_terms(build):
     trainer = build(words, loss={"lambda_mkr": 0.25, "lambda_mer": 0.5}, masking={"keyword_mask_prob": 1.0})
     trainer.model.eval()
     batch = batch_of(trainer, range(6))
-    names = [name for name in module._NETWORK_INPUTS if name in batch]
-    terms = trainer._loss_terms(batch, trainer.model(**{name: batch[name] for name in names}))
+    terms = terms_of(trainer, batch)
     assert set(terms) == {"L_CE", "L_MKR", "L_MER"} and all(values.shape == (6,) for values in terms.values())
     expected = (terms["L_CE"] + 0.25 * terms["L_MKR"] + 0.5 * terms["L_MER"]).mean()
     torch.testing.assert_close(trainer.compute_loss(trainer.model, batch), expected)
@@ -103,9 +108,8 @@ def test_documents_with_views_count_for_the_others(build, context):
         for epoch in range(epochs):
             trainer.collator.epoch = epoch
             batch = batch_of(trainer, range(4))
-            names = [name for name in module._NETWORK_INPUTS if name in batch]
             with torch.inference_mode():
-                terms = trainer._loss_terms(batch, trainer.model(**{name: batch[name] for name in names}))
+                terms = terms_of(trainer, batch)
             for name in sums:
                 sums[name] += terms[name].mean().item() / epochs
         means[share] = sums
@@ -120,8 +124,7 @@ def test_a_batch_without_views_has_no_regularizer(build):
     trainer = build(["rocket", "bread"], masking={"view_share": 1e-9})
     trainer.model.eval()
     batch = batch_of(trainer, range(4))
-    names = [name for name in module._NETWORK_INPUTS if name in batch]
-    terms = trainer._loss_terms(batch, trainer.model(**{name: batch[name] for name in names}))
+    terms = terms_of(trainer, batch)
     torch.testing.assert_close(trainer.compute_loss(trainer.model, batch), terms["L_CE"].mean())
 
 
@@ -153,40 +156,6 @@ def test_class_weights(build):
     # 13 documents: 5 of space, 4 each of food and sport.
     weights = build(training={"method": "vanilla"}, loss={"class_weights": "balanced"}).class_weights
     torch.testing.assert_close(weights, torch.tensor([13 / 12, 13 / 15, 13 / 12]))
-
-
-def test_parameter_groups(build):
-    """Embeddings slower with a regularizer, heads faster, and no decay of biases and norms."""
-    training = {"learning_rate": 1e-3, "embedding_lr_scale": 0.5, "head_lr_scale": 10.0, "weight_decay": 0.1}
-    for keywords, slow in ((["rocket", "bread"], 5e-4), ((), 1e-3)):
-        trainer = build(keywords, training=training)
-        optimizer = trainer.create_optimizer()
-        rate = {
-            id(p): (group["lr"], group["weight_decay"]) for group in optimizer.param_groups for p in group["params"]
-        }
-        found = {name: rate[id(parameter)] for name, parameter in trainer.model.named_parameters()}
-        assert len(found) == len(rate), "every parameter once"
-        assert found["classifier.bert.embeddings.word_embeddings.weight"] == pytest.approx((slow, 0.1))
-        layer = "classifier.bert.encoder.layer.0.attention.self.query."
-        assert found[layer + "weight"] == pytest.approx((1e-3, 0.1))
-        assert found[layer + "bias"] == pytest.approx((1e-3, 0.0))
-        assert found["classifier.bert.embeddings.LayerNorm.weight"][1] == 0.0
-        assert found["classifier.classifier.weight"] == pytest.approx((1e-2, 0.1))
-        if keywords:
-            assert found["token_head.weight"] == pytest.approx((1e-2, 0.1))
-
-
-def test_the_whole_encoder_may_be_the_embedding_network(build):
-    """Halved: embeddings, layers and pooler, everything but the two classifiers, and only with a regularizer."""
-    training = {"learning_rate": 1e-3, "embedding_lr_scale": 0.5, "embedding_layers": "encoder"}
-    for keywords, slow in ((["rocket", "bread"], 5e-4), ((), 1e-3)):
-        trainer = build(keywords, training=training)
-        groups = trainer.create_optimizer().param_groups
-        rate = {id(parameter): group["lr"] for group in groups for parameter in group["params"]}
-        found = {name: rate[id(parameter)] for name, parameter in trainer.model.named_parameters()}
-        heads = {name for name in found if not name.startswith("classifier.bert.")}
-        assert heads >= {"classifier.classifier.weight", "classifier.classifier.bias"}
-        assert {found[name] for name in heads} == {1e-3} and {found[name] for name in found.keys() - heads} == {slow}
 
 
 def test_uniform_attention_is_added_with_its_weight(build):

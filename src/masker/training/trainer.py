@@ -13,12 +13,7 @@ from transformers import EvalPrediction, PrinterCallback, Trainer, TrainerCallba
 from masker import distributed
 from masker.config import Settings
 from masker.losses.document_loss import balanced_class_weights, classification_loss
-from masker.losses.masked_entropy import entropy_loss
-from masker.losses.no_class import no_class_loss
-from masker.losses.product_of_experts import product_of_experts
-from masker.losses.reconstruction import reconstruction_loss
 from masker.losses.total import total_loss
-from masker.losses.uniform_attention import uniform_attention_loss
 from masker.masking.collator import Collator
 from masker.modeling.network import MaskerNetwork
 from masker.modeling.tensors import write_tensors
@@ -27,6 +22,8 @@ from masker.training.arguments import training_arguments
 from masker.training.averaging import WeightAverage
 from masker.training.finite_steps import FiniteSteps
 from masker.training.loss_curve import LossCurve
+from masker.training.loss_terms import loss_terms
+from masker.training.optimizer_groups import optimizer_groups
 from masker.training.progress_callback import ProgressCallback
 from masker.training.sampler import LengthGroupedBatches
 from masker.training.validation_figure import figure_name, validation_figure
@@ -41,8 +38,6 @@ _NETWORK_INPUTS = (
     *("masked_rows", "masked_columns"),
     *(f"context_{name}" for name in _ENCODER_INPUTS),
 )
-#: Loss terms of the masked views.
-_VIEW_TERMS = ("L_MKR", "L_MER")
 _EVALUATION_BATCH = 64
 #: Processes that make batches while a GPU trains.
 GPU_WORKERS = 2
@@ -182,35 +177,14 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         return shared
 
     def create_optimizer(self, model: Any = None) -> Any:
-        """AdamW with a lower learning rate for the embedding layers when a regularizer is active."""
+        """AdamW with a learning rate for each part of the network."""
         if self.optimizer is None:
-            training, encoder = self.settings.training, self.model.encoder_parameter_names()
-            slow = encoder if training.embedding_layers == "encoder" else self.model.embedding_parameter_names()
-            slow = slow if self._regularized else set()
-            decay = set(self.get_decay_parameter_names(self.model))
-            groups: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
-            for name, parameter in self.model.named_parameters():
-                if parameter.requires_grad:
-                    scale = training.embedding_lr_scale if name in slow else 1.0
-                    scale = scale if name in encoder else training.head_lr_scale
-                    groups.setdefault((scale, name in decay), []).append(parameter)
             optimizer_class, options = self.get_optimizer_cls_and_kwargs(self.args, self.model)
-            self.optimizer = optimizer_class(
-                [
-                    {
-                        "params": parameters,
-                        "weight_decay": self.args.weight_decay if decayed else 0.0,
-                        "lr": self.args.learning_rate * scale,
-                    }
-                    for (scale, decayed), parameters in groups.items()
-                ],
-                **options,
-            )
+            decayed = self.get_decay_parameter_names(self.model)
+            regularized = self.collator.views is not None
+            groups = optimizer_groups(self.model, self.settings.training, decayed, regularized=regularized)
+            self.optimizer = optimizer_class(groups, **options)
         return self.optimizer
-
-    @property
-    def _regularized(self) -> bool:
-        return self.collator.views is not None
 
     def compute_loss(
         self,
@@ -221,7 +195,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
     ) -> Any:
         """L_total of this batch, divided by the number of documents of the whole accumulated batch."""
         outputs = model(**{name: inputs[name] for name in _NETWORK_INPUTS if name in inputs})
-        terms = self._loss_terms(inputs, outputs)
+        terms = loss_terms(inputs, outputs, self.collator, self.settings, self.class_weights)
         loss_settings = self.settings.loss
         per_document = total_loss(
             terms["L_CE"], terms.get("L_MKR"), terms.get("L_MER"), loss_settings.lambda_mkr, loss_settings.lambda_mer
@@ -238,46 +212,6 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         self._remember(terms)
         # Gradients are averaged over processes, but the documents were counted over all of them.
         return per_document.sum() / num_items_in_batch * distributed.world_size()
-
-    def _loss_terms(self, inputs: dict[str, torch.Tensor], outputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        labels, doc_logits = inputs["labels"], outputs["doc_logits"]
-        head = self.settings.model.head
-        weights = None if self.class_weights is None else self.class_weights.to(doc_logits.device)
-        n_documents = len(labels)
-        ensemble = doc_logits[:n_documents]
-        if "bias_logits" in inputs:
-            ensemble = product_of_experts(ensemble, inputs["bias_logits"], head)
-        terms = {"L_CE": classification_loss(ensemble, labels, head, weights)}
-        if "attention" in outputs:
-            special = torch.from_numpy(self.collator.special_ids).to(labels.device)
-            content = ~torch.isin(inputs["input_ids"][:n_documents], special)
-            terms["L_attn"] = uniform_attention_loss(outputs["attention"][:n_documents], content)
-        views = self.collator.views if "view_of_row" in inputs else None
-        if views is None:
-            return terms
-        owner, view = inputs["document_of_row"], inputs["view_of_row"]
-        if views.keyword_view:
-            if self.settings.loss.keyword_view == "augment":
-                rows = view == 1
-                losses = classification_loss(doc_logits[rows], labels[owner[rows]], head, weights)
-                terms["L_MKR"] = losses.new_zeros(n_documents).index_add(0, owner[rows], losses)
-            else:
-                terms["L_MKR"] = reconstruction_loss(
-                    outputs["token_logits"],
-                    inputs["keyword_labels"],
-                    owner[inputs["masked_rows"]],
-                    n_documents,
-                    self.settings.loss.mkr_reduction,
-                )
-        if views.context_view:
-            dropped = outputs.get("context_doc_logits")
-            regularize = no_class_loss if self.settings.loss.mer_target == "no-class" else entropy_loss
-            losses = regularize(doc_logits[view == 2] if dropped is None else dropped)
-            viewed = inputs["context_documents"]
-            terms["L_MER"] = losses.new_zeros(n_documents).index_add(0, viewed, losses)
-        if views.share < 1.0:  # the documents with views count for the others
-            terms = {name: term / views.share if name in _VIEW_TERMS else term for name, term in terms.items()}
-        return terms
 
     def _remember(self, terms: dict[str, torch.Tensor]) -> None:
         sums = {name: values.detach().sum().item() for name, values in terms.items()}
