@@ -48,7 +48,7 @@ def test_with_two_classes_both_have_a_logit():
 def test_one_against_the_rest():
     probe = fit_probe(X, LABELS, 3, head="one-vs-rest")
     for label in range(3):
-        alone = LogisticRegression(C=module.STRENGTH, max_iter=1000).fit(X, label == LABELS)
+        alone = LogisticRegression(C=module.STRENGTH, max_iter=1000, tol=module.REST_TOLERANCE).fit(X, label == LABELS)
         np.testing.assert_allclose(expit(probe(X)[:, label]), alone.predict_proba(X)[:, 1], rtol=1e-5)
 
 
@@ -147,7 +147,7 @@ def test_several_labels_are_fitted_one_by_one():
     flags = np.stack([LABELS == 0, LABELS != 1, np.zeros(60), np.ones(60)], axis=1).astype(np.int8)
     probe = fit_probe(X, flags, 4, head="multi-label")
     for label in (0, 1):
-        model = LogisticRegression(C=module.STRENGTH, max_iter=1000).fit(X, flags[:, label])
+        model = LogisticRegression(C=module.STRENGTH, max_iter=1000, tol=module.REST_TOLERANCE).fit(X, flags[:, label])
         np.testing.assert_allclose(probe.weight[label], model.coef_[0], atol=1e-6)
         np.testing.assert_allclose(probe.bias[label], model.intercept_[0], atol=1e-6)
     assert probe.bias[2:].tolist() == [-10.0, 10.0]
@@ -159,3 +159,25 @@ def test_cross_entropy_of_several_labels_by_hand():
     logits = np.array([[np.log(3), 0.0], [np.log(3), 0.0]])
     assert cross_entropy(logits, np.array([[1, 0], [1, 1]])) == pytest.approx(np.log(8 / 3))
     assert cross_entropy(logits[:1], np.array([[0, 1]])) == pytest.approx(np.log(8))
+
+
+def test_many_classes_are_fitted_too():
+    """Each of 700 classes has one document with entries of ±1/16, so no entry of the first gradient is above 1/11,200.
+
+    That is below the tolerance for few classes, at which the fit would end before its first step.
+    """
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(700, 256))
+    labels = np.arange(700)
+    assert module.TOLERANCE > 1 / 16 / 700
+    assert np.array_equal(fit_probe(signs / 16, labels, 700)(signs / 16).argmax(axis=1), labels)
+
+
+@pytest.mark.parametrize("head", ["one-vs-rest", "multi-label"])
+def test_a_rare_class_is_told_from_the_rest(head):
+    """One of 2,000 documents has the class, and each entry of it 1/10: the first step leaves gradients of 1/20,000."""
+    vectors = np.random.default_rng(0).choice([-0.1, 0.1], size=(2000, 100))
+    rare = np.arange(2000) == 7
+    labels = np.stack([rare, ~rare], axis=1) if head == "multi-label" else (~rare).astype(np.int64)
+    logits = fit_probe(vectors, labels, 2, head=head)(vectors)
+    exact = LogisticRegression(C=module.STRENGTH, max_iter=10_000, tol=1e-10).fit(vectors, rare)
+    np.testing.assert_allclose(logits[:, 0], exact.decision_function(vectors), atol=0.02)

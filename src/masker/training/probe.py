@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from masker.config import Head
+from masker.config import SIGMOID_HEADS, Head
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -26,6 +26,11 @@ STRENGTH = 10.0
 STRENGTHS = (1.0, 10.0, 100.0)
 #: Documents that suffice to choose C.
 CHOOSING_DOCUMENTS = 2000
+#: Largest entry of the gradient at which a fit has converged, scikit-learn's. The entries of a class shrink with its
+#: share of the documents: with 2,000 classes all are below that from the start. So beyond some classes it shrinks, too,
+TOLERANCE, TOLERANCE_CLASSES = 1e-4, 100
+#: and it is lower where a class or label, which may be rare, is told from all others.
+REST_TOLERANCE = 1e-6
 #: The logit of a class without any document, far below the others.
 _ABSENT = -10.0
 
@@ -67,6 +72,8 @@ def fit_probe(
         return LinearMap(np.atleast_2d(ridge.coef_), np.atleast_1d(ridge.intercept_))
     model = LogisticRegression(C=strength, max_iter=1000, class_weight="balanced" if balanced else None)
     weight, bias = np.zeros((n_classes, vectors.shape[1])), np.full(n_classes, _ABSENT)
+    if head in SIGMOID_HEADS:
+        model.tol = REST_TOLERANCE
     if head == "multi-label":
         for label in range(n_classes):
             if 0 < labels[:, label].sum() < len(labels):
@@ -84,6 +91,7 @@ def fit_probe(
     if len(present) == 1:
         bias[present] = 0.0
         return LinearMap(weight, bias)
+    model.tol = TOLERANCE * min(1.0, TOLERANCE_CLASSES / len(present))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a last digit that has not converged matters to nobody
         model.fit(vectors, labels)
