@@ -72,7 +72,13 @@ class TestSplit:
         for labels, message in (
             (None, "chosen on labelled texts"),
             (LABELS[:39], "at least 40 labelled texts, half of them to choose it on; got 39"),
-            ([f"class {n}" for n in range(40)], "here 40 and 0, as a class of one text is not split"),
         ):
             with pytest.raises(DataError, match=message):
                 choosing_split(labels, 80 if labels is None else len(labels), SETTINGS)
+        most = build_settings({"data": {"calibration_share": 0.9}})
+        with pytest.raises(DataError, match=r"here 8 and 72 \(data.calibration_share=0.9\); give more texts"):
+            choosing_split(LABELS, 80, most)
+
+    def test_classes_of_one_text(self):
+        choosing, held_out = choosing_split([f"class {n}" for n in range(40)], 40, SETTINGS)
+        assert len(choosing) == len(held_out) == 20

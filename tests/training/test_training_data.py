@@ -53,6 +53,16 @@ def test_enough_documents_calibrate(tiny_settings, tokenizer, count, split):
         assert (len(data.validation), len(data.calibration)) == (20, 20)
 
 
+def test_classes_with_one_held_out_document_calibrate_too(tiny_settings, tokenizer):
+    """A tenth of 60 classes of 10 is one document each: half of them calibrate."""
+    texts, _ = make_corpus(600)
+    classes = sorted(f"class {place}" for place in range(60))
+    labels = [classes[row % 60] for row in range(600)]
+    data = encoded(Documents(texts, None, labels, "made up"), classes, tiny_settings(detection=SPLIT), tokenizer)
+    assert (len(data.train), len(data.validation), len(data.calibration)) == (540, 30, 30)
+    assert len({*data.validation.labels.tolist(), *data.calibration.labels.tolist()}) == 60
+
+
 def test_calibration_can_be_switched_off(tiny_settings, tokenizer):
     texts, labels = make_corpus(100)
     settings = tiny_settings(data={"validation_fraction": 0.4, "calibration_share": 0.0}, detection=SPLIT)

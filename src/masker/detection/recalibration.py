@@ -71,10 +71,11 @@ def choosing_split(labels: Sequence[Any] | None, count: int, settings: Settings)
         )
     # Lists are split at random (:mod:`masker.training.training_data` says why).
     names = [label if isinstance(label, (list, tuple)) else class_name(label) for label in labels]
-    choosing, held_out = validation_split(names, settings.data.calibration_share or 0.5, settings.training.seed)
+    share = settings.data.calibration_share or 0.5
+    choosing, held_out = validation_split(names, share, settings.training.seed, keep_one=False)
     if len(choosing) < MIN_DOCUMENTS_TO_CHOOSE or not held_out:
         raise DataError(
             f"calibrate: score 'auto' is chosen on one part of the texts and calibrated on the other, here "
-            f"{len(choosing)} and {len(held_out)}, as a class of one text is not split; give more texts per class"
+            f"{len(choosing)} and {len(held_out)} (data.calibration_share={share:g}); give more texts"
         )
     return choosing, held_out

@@ -11,12 +11,15 @@ from masker.documents.document_set import Documents
 from masker.errors import ConfigError, DataError
 
 
-def validation_split(labels: Sequence[object], fraction: float, seed: int) -> tuple[list[int], list[int]]:
+def validation_split(
+    labels: Sequence[object], fraction: float, seed: int, *, keep_one: bool = True
+) -> tuple[list[int], list[int]]:
     """Split row numbers into training and validation rows.
 
-    Classes are stratified, and each keeps at least one training document, so if no class has two, the validation part
-    is empty. Numbers and lists are split at random. Apart from that, two rows suffice for a validation part of one.
-    Both parts are ascending.
+    Classes are stratified; those too small for a row of their own share a stratum, in which every row is equally
+    likely. With ``keep_one`` each class keeps a training document, so if no class has two, the validation part is
+    empty. Numbers and lists are split at random. Apart from that, two rows suffice for a validation part of one. Both
+    parts are ascending.
     """
     if not 0.0 < fraction < 1.0:
         raise ConfigError(f"data.validation_fraction: must lie strictly between 0 and 1; got {fraction!r}")
@@ -25,9 +28,12 @@ def validation_split(labels: Sequence[object], fraction: float, seed: int) -> tu
     for i, label in enumerate(labels):
         groups.setdefault(label if isinstance(label, str) else "", []).append(i)
     members = [groups[name] for name in sorted(groups)]
+    large = [rows for rows in members if int(fraction * len(rows)) > 0]
+    small = [rows for rows in members if int(fraction * len(rows)) == 0 and (len(rows) > 1 or not keep_one)]
     validation: set[int] = set()
-    for rows, count in zip(members, _shares([len(rows) for rows in members], fraction), strict=True):
+    for rows, count in zip(large, _shares([len(rows) for rows in large], fraction), strict=True):
         validation.update(int(i) for i in rng.permutation(rows)[:count])
+    validation.update(_evenly_spaced(small, fraction, rng, least=0 if large else 1))
     return [i for i in range(len(labels)) if i not in validation], sorted(validation)
 
 
@@ -99,9 +105,8 @@ def subsample_classes(documents: Documents, count: int, seed: int) -> Documents:
 
 
 def _shares(sizes: list[int], fraction: float) -> list[int]:
-    """Validation rows per group by largest remainder, so that small classes together contribute their share."""
-    total = sum(sizes)
-    target = max(1, round(fraction * total)) if total >= 2 else 0
+    """Validation rows per group by largest remainder, so that all together contribute their share."""
+    target = round(fraction * sum(sizes))
     counts = [min(int(fraction * size), size - 1) for size in sizes]
     for i in sorted(range(len(sizes)), key=lambda i: (counts[i] - fraction * sizes[i], i)):
         if sum(counts) >= target:
@@ -109,3 +114,11 @@ def _shares(sizes: list[int], fraction: float) -> list[int]:
         if counts[i] < sizes[i] - 1:
             counts[i] += 1
     return counts
+
+
+def _evenly_spaced(groups: list[list[int]], fraction: float, rng: np.random.Generator, least: int) -> list[int]:
+    """A share of the rows of small groups, from as many groups as possible: systematic sampling from a random start."""
+    line = [int(i) for group in rng.permutation(len(groups)) for i in rng.permutation(groups[group])]
+    count = max(least, round(fraction * len(line))) if line else 0
+    start = rng.random()
+    return [line[int((start + step) * len(line) / count)] for step in range(count)]

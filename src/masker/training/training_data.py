@@ -140,5 +140,5 @@ def _calibration_split(labels: Sequence[object], held_out: list[int], settings: 
     if settings.model.head == "regression" or share * len(held_out) < LEAST_CALIBRATION:
         return [held_out]
     names = [str(labels[row]) for row in held_out]
-    chosen, kept = validation_split(names, share, settings.training.seed)
+    chosen, kept = validation_split(names, share, settings.training.seed, keep_one=False)
     return [[held_out[place] for place in chosen], [held_out[place] for place in kept]]
