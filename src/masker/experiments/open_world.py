@@ -69,7 +69,7 @@ def _discover(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]
         "texts": len(truth),
         "classes": len(set(truth)),
         "groups": len(found.centres),
-        "in_no_group": round(float((found.labels < 0).mean()), 4),
+        "in_no_group": round(float((found.labels < 0).mean()), 6),
         "processor_seconds": round(took, 2),
         "masker": _rounded(clustering_report(truth, found.labels)),
         "k_means": _k_means(model, world.unseen.texts, truth, wanted.k_means_runs),
@@ -127,7 +127,7 @@ def told_apart(model: Model, world: OpenWorld, old_classes: Sequence[str]) -> di
         found[f"rejected_{name}"] = float(judged.rejected[rows].mean()) if rows.any() else None
     found["rejected_foreign"] = float(foreign.rejected.mean())
     found["auroc"] = float(auroc(judged.scores[reachable], foreign.scores))
-    return {name: None if value is None else round(value, 4) for name, value in found.items()}
+    return {name: None if value is None else round(value, 6) for name, value in found.items()}
 
 
 def _review(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]) -> Figures:
@@ -164,7 +164,7 @@ def _recognised(model: Model, world: OpenWorld) -> dict[str, float]:
 
 
 def _rounded(figures: dict[str, float]) -> dict[str, float]:
-    return {name: round(value, 4) for name, value in figures.items()}
+    return {name: round(value, 6) for name, value in figures.items()}
 
 
 _PARTS: dict[str, Callable[[Sequence[Model], OpenWorld, dict[str, Any]], Figures]] = {

@@ -30,8 +30,8 @@ def part_inputs(
     foreign = [name for name in ood if name not in unseen]
     if data["class_ratio"] is None or len(unseen) != 1 or len(foreign) != 1:
         raise ConfigError(
-            f"source '{run.source}': the analysis 'open-world' needs train with a class_ratio below 1, and two sets under "
-            f"ood: one with classes 'unseen', one of another corpus; got {', '.join(ood) or 'none'}"
+            f"source '{run.source}': the analysis 'open-world' needs train with a class_ratio below 1, and two sets "
+            f"under ood: one with classes 'unseen', one of another corpus; got {', '.join(ood) or 'none'}"
         )
     inputs: dict[str, Any] = {"train": data, "seed": run.seed, "options": getattr(options, part).model_dump()}
     inputs |= {"tests": {}, "ood": {unseen[0]: ood[unseen[0]]}}

@@ -198,7 +198,8 @@ class _Planner:
     ) -> Stage:
         """The stage of one part; all parts of a source, an encoder and a seed share the model of the known classes."""
         part, analysis = self.recipe.systems[run.system].part, self.recipe.analysis
-        assert part is not None and analysis is not None
+        assert part is not None
+        assert analysis is not None
         options = OpenWorldOptions.model_validate(analysis.options)
         inputs = part_inputs(part, options, data, sets, run)
         parents = [self._train_as_user(data, settings, f"known classes · {run.place}").id]

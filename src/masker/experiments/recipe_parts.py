@@ -217,7 +217,8 @@ class Analysis(RecipePart):
 
     @model_validator(mode="after")
     def _check_options(self) -> Analysis:
-        checked = {"reliance": RelianceOptions, "open-world": OpenWorldOptions}.get(self.kind)
+        known: dict[str, type[RecipePart]] = {"reliance": RelianceOptions, "open-world": OpenWorldOptions}
+        checked = known.get(self.kind)
         if checked is not None:
             try:
                 checked.model_validate(self.options)

@@ -14,7 +14,7 @@ from masker.experiments.run_settings import RunCoordinates
 def run_combinations(
     recipe: Recipe, scale: Scale, backbones: Sequence[str], seeds: Sequence[int], wanted: RunFilter
 ) -> Iterator[RunCoordinates]:
-    """The runs of a recipe at a scale that are wanted, seed by seed; empty backbones and seeds are those of the scale."""
+    """The wanted runs of a recipe at a scale, seed by seed; backbones and seeds may be empty for those of the scale."""
     encoders = _choose_encoders(scale, backbones)
     for seed in dict.fromkeys(seeds or scale.seeds):
         for source in recipe.sources:
