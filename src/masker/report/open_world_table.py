@@ -19,6 +19,7 @@ _FIGURES = {
     "accuracy_old": "accuracy on old classes",
     "accuracy_new": "accuracy on new classes",
 }
+_CLUSTERING = ("accuracy", "nmi", "ari")
 _SIDES = {
     "masker": "groups",
     "k_means": "k-means",
@@ -47,7 +48,8 @@ def open_world_lines(summary: dict[str, Any]) -> list[str]:
     for system in dict.fromkeys(row["system"] for row in summary["analysis"]):
         rows = [row for row in summary["analysis"] if row["system"] == system]
         caption, table = _TABLES[rows[0]["part"]]
-        lines += [f"**{summary['systems'][system]}**: {caption}", "", *table(_by_source(rows)), ""]
+        title = str(summary["systems"][system])
+        lines += [f"**{title[:1].upper()}{title[1:]}**: {caption}", "", *table(_by_source(rows)), ""]
         compared = [row for row in summary.get("comparisons", []) if row["system"] == system]
         lines += [*(f"- {_sentence(row)}" for row in compared), ""] if compared else []
     return lines[:-1]
@@ -64,35 +66,38 @@ def _by_source(rows: Iterable[Row]) -> dict[tuple[str, ...], list[Row]]:
 
 
 def _discovered(cases: dict[tuple[str, ...], list[Row]]) -> list[str]:
-    body = []
+    body, won = [], 0
     for place, rows in cases.items():
-        cells = [
-            " ".join(place),
-            str(len(rows)),
-            *(_mean([row[key] for row in rows], 1, 0) for key in ("classes", "groups")),
-        ]
-        for figure in ("accuracy", "nmi", "ari"):
-            ours, theirs = ([row[who][figure] for row in rows] for who in ("masker", "k_means"))
-            better, worse = (
-                statistics.fmean(ours) > statistics.fmean(theirs),
-                statistics.fmean(ours) < statistics.fmean(theirs),
-            )
-            cells.append(f"{_bold(_mean(ours), better)} / {_bold(_mean(theirs), worse)}")
+        counts = (_mean([row[key] for row in rows], 1, 0) for key in ("classes", "groups"))
+        cells = [" ".join(place), str(len(rows)), *counts]
+        for figure in _CLUSTERING:
+            sides = [[row[who][figure] for row in rows] for who in ("masker", "k_means")]
+            ours, theirs = map(statistics.fmean, sides)
+            won += ours > theirs
+            shown = [
+                f"**{_mean(side)}**" if best else _mean(side)
+                for side, best in zip(sides, (ours > theirs, ours < theirs), strict=True)
+            ]
+            cells.append(" / ".join(shown))
         body.append(cells)
-    header = ["trained on", "seeds", "classes", "groups found", "accuracy, %", "NMI, %", "ARI, %"]
-    return markdown_table(header, body)
+    header = ["trained on", "seeds", "classes", "groups found", *(f"{_FIGURES[name]}, %" for name in _CLUSTERING)]
+    count = f"Above k-means: {won} of {len(_CLUSTERING) * len(body)} figures."
+    return [*markdown_table(header, body), "", count]
 
 
 def _extended(cases: dict[tuple[str, ...], list[Row]]) -> list[str]:
+    every = [row for rows in cases.values() for row in rows]
+    # Figures that came before foreign texts were measured have no column for them.
+    columns = [one for one in _EXTENDED if any(row["extended"].get(one[1]) is not None for row in every)]
     body = []
     for place, rows in cases.items():
         classes = f"{rows[0]['old_classes']} + {rows[0]['new_classes']}"
         cells = [" ".join(place), str(len(rows)), classes, _mean([row["processor_seconds"] for row in rows], 1)]
-        for _, figure, sides in _EXTENDED:
+        for _, figure, sides in columns:
             cells.append(" / ".join(_mean([row[side].get(figure) for row in rows]) for side in sides))
         body.append(cells)
     header = ["trained on", "seeds", "classes, first seed", "processor time, s"]
-    return markdown_table([*header, *(heading for heading, _, _ in _EXTENDED)], body)
+    return markdown_table([*header, *(heading for heading, _, _ in columns)], body)
 
 
 def _reviewed(cases: dict[tuple[str, ...], list[Row]]) -> list[str]:
@@ -122,10 +127,6 @@ def _sentence(row: Row) -> str:
 def _mean(values: Sequence[float | None], scale: float = 100.0, digits: int = 1) -> str:
     known = [value for value in values if value is not None]
     return f"{scale * statistics.fmean(known):.{digits}f}" if known else "–"
-
-
-def _bold(text: str, wanted: bool) -> str:
-    return f"**{text}**" if wanted else text
 
 
 _TABLES = {
