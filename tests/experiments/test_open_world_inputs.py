@@ -6,7 +6,7 @@ import pytest
 
 from masker.errors import ConfigError
 from masker.experiments.open_world_inputs import all_documents, new_documents, part_inputs
-from masker.experiments.recipe_parts import Encoder, ExtendOptions, OpenWorldOptions
+from masker.experiments.recipe_parts import Encoder, ExtendPart, OpenWorldOptions
 from masker.experiments.run_settings import RunCoordinates
 
 DATA = {"corpus": "c", "split": ["train"], "class_ratio": 0.5, "class_seed": 3, "classes": "seen", "documents": 9}
@@ -30,12 +30,12 @@ def test_a_part_reads_what_it_needs_and_no_more():
     assert inputs("discover", review={"budgets": [7]}) == discover, "its stage stays finished"
     for both in (extend, review):
         assert list(both["tests"]) == ["known"] and list(both["ood"]) == ["unseen", "foreign"]
-    assert extend["labelled"] == new_documents(DATA, ExtendOptions()) and extend["options"] == {"new_texts": 10}
+    assert extend["labelled"] == new_documents(DATA, ExtendPart()) and extend["options"] == {"new_texts": 10}
     assert review["labelled"] == all_documents(DATA) and review["options"]["budgets"] == [50, 100, 200]
 
 
 def test_new_texts_are_of_the_classes_that_this_seed_did_not_draw():
-    new = new_documents(DATA, ExtendOptions(new_texts=4))
+    new = new_documents(DATA, ExtendPart(new_texts=4))
     assert (new["classes"], new["per_class"], new["documents"], new["class_seed"]) == ("unseen", 4, None, 3)
     whole = all_documents({**DATA, "per_class": 5})
     assert whole == {"corpus": "c", "split": ["train"], "class_ratio": None, "classes": "seen", "documents": None}

@@ -20,7 +20,7 @@ from masker.discovery.grouping import find_groups
 from masker.discovery.text_space import TextSpace
 from masker.discovery.text_store import TextStore
 from masker.documents import Documents, subsample
-from masker.experiments.recipe_parts import DiscoverOptions, ReviewOptions
+from masker.experiments.recipe_parts import DiscoverPart, ReviewPart
 from masker.extension import extend_model
 from masker.inference.torch_backend import encoder_vectors
 from masker.labelling import choose_texts
@@ -59,7 +59,7 @@ def measure_part(part: str, models: Sequence[Model], world: OpenWorld, options: 
 
 def _discover(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]) -> Figures:
     """All texts of unseen classes, grouped; and k-means with the true number of classes before any training."""
-    [model], wanted = models, DiscoverOptions.model_validate(options)
+    [model], wanted = models, DiscoverPart.model_validate(options)
     truth, space = np.array(world.unseen.labels), TextSpace.of(model)
     start = time.process_time()
     vectors = space.vectors(model.outputs(world.unseen.texts, kinds=space.kinds))
@@ -132,7 +132,7 @@ def told_apart(model: Model, world: OpenWorld, old_classes: Sequence[str]) -> di
 
 def _review(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]) -> Figures:
     """Labels for texts that were chosen, and for as many at random; the model is extended by them."""
-    [model], wanted = models, ReviewOptions.model_validate(options)
+    [model], wanted = models, ReviewPart.model_validate(options)
     pool = subsample(world.labelled, wanted.pool, world.seed)
     found: Figures = {"pool": len(pool), "before": _recognised(model, world), "budgets": {}}
     with TextStore() as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from masker.errors import ConfigError
-from masker.experiments.recipe_parts import ExtendOptions, OpenWorldOptions, OpenWorldPart
+from masker.experiments.recipe_parts import ExtendPart, OpenWorldOptions, OpenWorldPart
 from masker.experiments.run_settings import RunCoordinates
 
 Planned = dict[str, Any]
@@ -41,7 +41,7 @@ def part_inputs(
     return {**inputs, "labelled": new_documents(data, options.extend) if part == "extend" else all_documents(data)}
 
 
-def new_documents(data: Planned, options: ExtendOptions) -> Planned:
+def new_documents(data: Planned, options: ExtendPart) -> Planned:
     """A few documents of each class that is not among those of the training documents."""
     return {**data, "classes": "unseen", "per_class": options.new_texts, "documents": None}
 

@@ -167,20 +167,20 @@ class RelianceOptions(RecipePart):
     seed: int = Field(default=0, ge=0, lt=2**32)
 
 
-class DiscoverOptions(RecipePart):
+class DiscoverPart(RecipePart):
     """Groups among the texts of unseen classes, and the k-means that they are compared with."""
 
     most_groups: int = Field(default=100, ge=2)
     k_means_runs: int = Field(default=3, ge=1)
 
 
-class ExtendOptions(RecipePart):
+class ExtendPart(RecipePart):
     """Texts of each unseen class that the model is extended by."""
 
     new_texts: int = Field(default=10, ge=2)
 
 
-class ReviewOptions(RecipePart):
+class ReviewPart(RecipePart):
     """How many texts are chosen, and of how many."""
 
     pool: int = Field(default=1500, ge=2)
@@ -190,9 +190,9 @@ class ReviewOptions(RecipePart):
 class OpenWorldOptions(RecipePart):
     """How the parts of the analysis ``open-world`` are measured."""
 
-    discover: DiscoverOptions = DiscoverOptions()
-    extend: ExtendOptions = ExtendOptions()
-    review: ReviewOptions = ReviewOptions()
+    discover: DiscoverPart = DiscoverPart()
+    extend: ExtendPart = ExtendPart()
+    review: ReviewPart = ReviewPart()
     #: Seeds whose figures have chosen something about these commands: comparisons leave them out.
     chosen_on: list[int] = Field(default_factory=list)
 
