@@ -15,7 +15,7 @@ STAGES := results/reproduction/stages.jsonl.gz
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift bench-open-world trust fuzz mutants sbom reproduce reproduce-page quality lock clean
+.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift trust fuzz mutants sbom reproduce reproduce-page quality open-world lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -78,9 +78,6 @@ bench-drift: $(STAMP)  ## false alarms and delays of masker monitor, beside rive
 	$(BIN)/python -m benchmarks.environments river
 	$(BIN)/python -m benchmarks.drift
 
-bench-open-world: $(STAMP)  ## masker discover, extend and review on corpora split by class (hours); docs/open-world.md
-	$(BIN)/python -m benchmarks.open_world
-
 trust: $(STAMP)  ## kills, full disks, degenerate data (20 minutes; disks need root); writes docs/reliability.md
 	$(BIN)/python -m benchmarks.trust
 
@@ -107,6 +104,10 @@ reproduce-page: $(STAMP)  ## write docs/reproduction.md from results/reproductio
 quality: $(STAMP)  ## the default against vanilla and a linear model (hours); docs/quality.md
 	$(BIN)/masker reproduce quality quality-short open-intent false-alarms --output runs/quality --stages $(STAGES)
 	$(BIN)/python -m masker.report.page runs/quality
+
+open-world: $(STAMP)  ## masker discover, extend and review on corpora split by class (about two hours); docs/open-world.md
+	$(BIN)/masker reproduce open-world --output runs/open-world --stages $(STAGES)
+	$(BIN)/python -m masker.report.page runs/open-world
 
 lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock

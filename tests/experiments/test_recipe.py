@@ -20,6 +20,8 @@ from masker.experiments.summary import cells_of
 RECIPES = recipe_names()
 #: Their texts are shorter than any limit.
 SHORT_TEXTS = ("quality-short", "open-intent")
+#: What makes a recipe one of open-world.
+OPEN_WORLD = {"comparisons": [], "table": None, "metrics": [], "analysis": {"kind": "open-world"}}
 TABLES = [name for name in RECIPES if load_recipe(name).analysis is None]
 
 
@@ -27,7 +29,7 @@ def test_there_is_one_for_each_table_and_figure():
     expected = (
         "ood-ablation ood-main split-ratio classification-accuracy cross-domain-ablation cross-domain nli stsb "
         "keyword-comparison keyword-heatmap tsne attention-analysis context-form reliance defaults quality "
-        "quality-short open-intent false-alarms regularizer"
+        "quality-short open-intent false-alarms regularizer open-world"
     )
     assert sorted(expected.split()) == RECIPES
     answered = {table for name in RECIPES for table in load_recipe(name).paper_tables}
@@ -260,6 +262,17 @@ def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):
             },
             "'keywords' needs a keyword stage",
         ),
+        (
+            {"systems": {"masker": {"title": "m", "part": "extend"}}, "comparisons": []},
+            "system 'masker': a part is for",
+        ),
+        ({"systems": {"masker": {"title": "m", "sources": ["Mars"]}}, "comparisons": []}, "names 'Mars', which is not"),
+        ({"systems": {"vanilla": {"title": "v"}}, **OPEN_WORLD}, "there every system has one"),
+        ({"systems": {"m": {"title": "m", "part": "review"}}, **OPEN_WORLD}, "'open-world' needs start 'defaults'"),
+        (
+            {**OPEN_WORLD, "analysis": {"kind": "open-world", "options": {"review": {"pool": 1}}}},
+            r"options\.review\.pool",
+        ),
     ],
 )
 def test_names_inside_a_recipe_are_checked(tmp_path, change, message):
@@ -314,6 +327,23 @@ def test_open_intent_knows_a_quarter_a_half_and_three_quarters(monkeypatch):
             ("accuracy", "known classes"),
             ("false_alarms", "known classes"),
         ]
+
+
+def test_open_world_trains_a_model_of_known_classes_once_for_all_parts(monkeypatch):
+    monkeypatch.delenv("MASKER_DATA", raising=False)
+    plan = plan_recipe(load_recipe("open-world"), "small", RunOptions(seeds=[2]), fetch=False)
+    stages = plan.graph.stages
+    kinds = [stage.kind for stage in stages.values()]
+    assert {kind: kinds.count(kind) for kind in kinds} == {"train": 12 + 8, "discover": 12, "extend": 8, "review": 4}
+    for run in plan.runs:
+        known, *retrained = (stages[name] for name in stages[run.goal].depends_on)
+        data = known.inputs["data"]
+        assert data == stages[run.goal].inputs["train"] and data["class_seed"] == stages[run.goal].inputs["seed"] == 2
+        assert "added" not in known.inputs and bool(retrained) == (run.system == "extend")
+        if retrained:
+            [both] = retrained
+            assert both.inputs["data"] == data and both.inputs["added"] == stages[run.goal].inputs["labelled"]
+            assert both.seconds > known.seconds
 
 
 @pytest.mark.parametrize("systems", ["{a: 3}", "3", "{a: {settings: {}}}"])

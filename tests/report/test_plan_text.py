@@ -22,6 +22,8 @@ def test_every_recipe_is_listed_with_its_status_and_time(tmp_path, monkeypatch):
     write_json(published / "tsne.small.json", summary)
     other = {"seeds": [0, 1], "models": ["granite-30m"]}
     write_json(published / "stsb.small.granite-30m.json", {**summary, "recipe": "stsb", "setting": other})
+    carried = {**summary, "recipe": "open-world", "carried_over": {"command": "another"}}
+    write_json(published / "open-world.small.json", carried)
     here.mkdir(parents=True)
     write_json(here / "summary.json", {**summary, "recipe": "mine", "scale": "paper"})
     lines = recipes_table(tmp_path / "out", published).splitlines()
@@ -31,6 +33,7 @@ def test_every_recipe_is_listed_with_its_status_and_time(tmp_path, monkeypatch):
     assert "| 2030-01-02, seed 0 " in rows["tsne", "small"] and "| not run " in rows["tsne", "paper"]
     assert "2030-01-02, granite-30m, seeds 0, 1" in rows["stsb", "small"] and " about " in rows["stsb", "small"]
     assert "2030-01-02, seed 0" in rows["nli", "paper"] and "not run" in rows["nli", "small"]
+    assert "2030-01-02, seed 0, carried over " in rows["open-world", "small"], "not run yet by the recipe itself"
     assert "not known" in rows["ood-main", "paper"] and " h " in rows["ood-main", "medium"]
 
 

@@ -41,6 +41,9 @@ BASE_SIZE = (12, 768)
 TSNE_S = 15.0
 #: About how many texts an audit makes of a document: its views, and one text for each of its keywords.
 AUDIT_TEXTS = 15.0
+#: Groups among a thousand texts; a model extended by some hundred.
+GROUP_S = 3.0
+EXTEND_S = 5.0
 
 #: For each corpus: tokens of a typical document; documents in the training and in the test part, for a scale that takes
 #: all of them.
@@ -131,6 +134,19 @@ def audit_seconds(parts: Sequence[dict[str, Any]], settings: Settings, options: 
     """Auditing a model on a test set, once for each kind of keywords and each masking."""
     documents = min(rows_of(parts), options.documents) * len(options.keywords) * len(options.masking)
     return OPEN_S + documents * AUDIT_TEXTS * SCORE_MS * _scale(parts, settings) / 1000
+
+
+def open_world_seconds(part: str, inputs: dict[str, Any], settings: Settings) -> float:
+    """A part of the analysis ``open-world``."""
+    sets, options = [*inputs["tests"].values(), *inputs["ood"].values()], inputs["options"]
+    once = scoring_seconds(sets, settings)
+    if part == "discover":
+        return GROUP_S + 2.0 * once  # the texts also pass the encoder before training
+    if part == "extend":
+        return EXTEND_S + 3.0 * once
+    extensions = 2.0 * len(options["budgets"])
+    pool = {**inputs["labelled"], "documents": options["pool"]}
+    return scoring_seconds([[pool]], settings) + extensions * (EXTEND_S + GROUP_S / 2.0 + once) + once
 
 
 def _scale(parts: Sequence[dict[str, Any]], settings: Settings) -> float:

@@ -11,7 +11,7 @@ nothing: it is trained in one stage, from its settings alone, as a user would.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,11 @@ from masker.errors import ConfigError
 from masker.experiments import cost
 from masker.experiments.data_selection import SELECTION_SEED, found_raw, plan_selection
 from masker.experiments.grid_search import GRID_SEED, grid_pairs, is_searched, with_pair
+from masker.experiments.open_world_inputs import new_documents, part_inputs
 from masker.experiments.recipe import Recipe, load_recipe
-from masker.experiments.recipe_parts import Encoder, RelianceOptions, Scale, Selection
+from masker.experiments.recipe_parts import OpenWorldOptions, RelianceOptions, Scale, Selection
 from masker.experiments.replaced_corpora import STAND_INS
+from masker.experiments.run_combinations import run_combinations
 from masker.experiments.run_filter import RunFilter
 from masker.experiments.run_settings import (
     RunCoordinates,
@@ -101,7 +103,8 @@ def plan_recipe(
     check_overrides(options.overrides, grid=options.grid)
     wanted = RunFilter(options.only)
     planner = _Planner(recipe, scale, options, fetch)
-    runs = tuple(planner.add(run) for run in _combinations(recipe, scale, options, wanted))
+    found = run_combinations(recipe, scale, options.backbones, options.seeds, wanted)
+    runs = tuple(planner.add(run) for run in found)
     if not runs:
         asked = " --only ".join(options.only)
         raise ConfigError(f"no run of recipe '{recipe.name}' matches --only {asked}; {wanted.known()}")
@@ -123,40 +126,6 @@ def plan_recipes(
     for plan in plans:
         graph.merge(plan.graph)
     return plans, graph
-
-
-def _combinations(recipe: Recipe, scale: Scale, options: RunOptions, wanted: RunFilter) -> Iterator[RunCoordinates]:
-    encoders = _choose_encoders(scale, options.backbones)
-    for seed in dict.fromkeys(options.seeds or scale.seeds):
-        for source in recipe.sources:
-            if scale.sources is not None and source not in scale.sources:
-                continue
-            for name, system in recipe.systems.items():
-                if scale.systems is not None and name not in scale.systems:
-                    continue
-                for column, encoder in list(encoders.items())[: 1 if system.backbone_free else None]:
-                    shown = "" if system.backbone_free else column
-                    if wanted.matches(train=source, system=name, backbone=(shown, encoder.model)):
-                        yield RunCoordinates(source, name, shown, encoder, seed)
-
-
-def _choose_encoders(scale: Scale, names: Sequence[str]) -> dict[str, Encoder]:
-    """The scale's encoders, or those asked for; one that the scale does not know is compared with its first column."""
-    if not names:
-        return scale.backbones
-    first = next(iter(scale.backbones))
-    chosen: dict[str, Encoder] = {}
-    for name in names:
-        known = (column for column, it in scale.backbones.items() if name.lower() in (column.lower(), it.model.lower()))
-        column = next(known, first)
-        if column in chosen:
-            raise ConfigError(
-                f"--backbone: '{name}' and '{chosen[column].model}' would both be compared with {column}; "
-                "run them separately"
-            )
-        encoder = scale.backbones[column]
-        chosen[column] = encoder if name.lower() == column.lower() else encoder.model_copy(update={"model": name})
-    return chosen
 
 
 class _Planner:
@@ -183,6 +152,8 @@ class _Planner:
         ood = {name: planned for name, planned in ood.items() if planned}
         if self.recipe.analysis is not None and self.recipe.analysis.kind == "keywords":
             goal = self._keywords(data, settings, f"{run.system} · {run.place}")
+        elif self.recipe.analysis is not None and self.recipe.analysis.kind == "open-world":
+            goal = self._open_world(run, data, settings, (tests, ood))
         else:
             goal = self._measure(run, data, settings, tests, ood)
         self.graph.goals[goal.id] = None
@@ -222,6 +193,22 @@ class _Planner:
         title = f"{kind} {run.system} · {run.place}"
         return self.graph.add(make_stage(kind, inputs, parents, title=title, seconds=seconds))
 
+    def _open_world(
+        self, run: RunCoordinates, data: dict[str, Any], settings: Settings, sets: tuple[dict[str, Parts], ...]
+    ) -> Stage:
+        """The stage of one part; all parts of a source, an encoder and a seed share the model of the known classes."""
+        part, analysis = self.recipe.systems[run.system].part, self.recipe.analysis
+        assert part is not None
+        assert analysis is not None
+        options = OpenWorldOptions.model_validate(analysis.options)
+        inputs = part_inputs(part, options, data, sets, run)
+        parents = [self._train_as_user(data, settings, f"known classes · {run.place}").id]
+        if part == "extend":
+            new = new_documents(data, options.extend)
+            parents.append(self._train_as_user(data, settings, f"all classes · {run.place}", new).id)
+        seconds = cost.open_world_seconds(part, inputs, settings)
+        return self.graph.add(make_stage(part, inputs, parents, title=f"{run.system} · {run.place}", seconds=seconds))
+
     def _select(self, selection: Selection, documents: int | None, class_seed: int) -> dict[str, Any]:
         key = (id(selection), documents, class_seed)  # the recipe keeps its selections as long as this lives
         if key not in self.selected:
@@ -260,12 +247,18 @@ class _Planner:
         seconds = sum(cost.training_seconds(data, with_pair(first, pair)) for pair in pairs)
         return self.graph.add(make_stage("grid", inputs, parents, title=f"grid {title}", seconds=seconds))
 
-    def _train_as_user(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:
+    def _train_as_user(
+        self, data: dict[str, Any], settings: Settings, title: str, added: dict[str, Any] | None = None
+    ) -> Stage:
+        """Train in one stage, on more documents if some are ``added``."""
         seconds = cost.training_seconds(data, settings)
         if METHODS.get(settings.training.method).keywords and _reads_attention(settings):
             vanilla = vanilla_settings(settings, settings.vanilla_stage_epochs)
             seconds += cost.training_seconds(data, vanilla) + cost.scoring_seconds([[data]], settings)
         inputs = {"data": data, **user_stage_settings(settings)}
+        if added is not None:
+            seconds *= 1.0 + cost.rows_of([added]) / max(1, cost.rows_of([data]))
+            inputs["added"] = added
         return self.graph.add(make_stage("train", inputs, title=f"train {title}", seconds=seconds))
 
     def _keywords(self, data: dict[str, Any], settings: Settings, title: str) -> Stage:

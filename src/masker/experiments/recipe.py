@@ -102,6 +102,16 @@ class Recipe(parts.RecipePart):
         kind = None if self.analysis is None else self.analysis.kind
         if kind in ("keywords", "reliance") and any(system.start == "defaults" for system in self.systems.values()):
             raise ValueError(f"the analysis '{kind}' needs a keyword stage, which start 'defaults' does not have")
+        for name, system in self.systems.items():
+            if (system.part is not None) != (kind == "open-world"):
+                raise ValueError(
+                    f"system '{name}': a part is for the analysis 'open-world', and there every system has one"
+                )
+            if system.part is not None and system.start != "defaults":
+                raise ValueError(f"system '{name}': the analysis 'open-world' needs start 'defaults'")
+            for source in system.sources or []:
+                if source not in self.sources:
+                    raise ValueError(f"system '{name}' names '{source}', which is not one of {', '.join(self.sources)}")
         return self
 
     def scale(self, name: str) -> parts.Scale:

@@ -23,6 +23,7 @@ Metric = Literal[
     "open_accuracy", "open_f1", "f1_known", "f1_unknown",
     "accuracy", "macro_f1", "ece", "gap", "pearson", "spearman", "false_alarms",
 ]  # fmt: skip
+OpenWorldPart = Literal["discover", "extend", "review"]
 Key = Literal["train", "test", "backbone", "system", "metric"]
 
 
@@ -96,6 +97,8 @@ class System(RecipePart):
     score: str | None = None  # instead of the model's own; systems that differ in nothing else share a model
     in_paper: bool = True
     backbone_free: bool = False  # it has no encoder, so it runs once instead of once per encoder
+    part: OpenWorldPart | None = None  # what the analysis ``open-world`` does with it
+    sources: list[str] | None = None  # that it is run on; None: all
 
 
 class Encoder(RecipePart):
@@ -164,6 +167,36 @@ class RelianceOptions(RecipePart):
     seed: int = Field(default=0, ge=0, lt=2**32)
 
 
+class DiscoverPart(RecipePart):
+    """Groups among the texts of unseen classes, and the k-means that they are compared with."""
+
+    most_groups: int = Field(default=100, ge=2)
+    k_means_runs: int = Field(default=3, ge=1)
+
+
+class ExtendPart(RecipePart):
+    """Texts of each unseen class that the model is extended by."""
+
+    new_texts: int = Field(default=10, ge=2)
+
+
+class ReviewPart(RecipePart):
+    """How many texts are chosen, and of how many."""
+
+    pool: int = Field(default=1500, ge=2)
+    budgets: list[Annotated[int, Field(ge=1)]] = Field(default=[50, 100, 200], min_length=1)
+
+
+class OpenWorldOptions(RecipePart):
+    """How the parts of the analysis ``open-world`` are measured."""
+
+    discover: DiscoverPart = DiscoverPart()
+    extend: ExtendPart = ExtendPart()
+    review: ReviewPart = ReviewPart()
+    #: Seeds whose figures have chosen something about these commands: comparisons leave them out.
+    chosen_on: list[int] = Field(default_factory=list)
+
+
 class Analysis(RecipePart):
     """What is done with each model instead of measuring it, mostly for a figure of the paper.
 
@@ -173,19 +206,22 @@ class Analysis(RecipePart):
     tsne       document embeddings of two sets in the plane, and how well the sets are separated
     attention  the words of a test set that the model attends to most
     reliance   how much the model relies on keywords (``masker audit``); systems are compared as in a table
+    open-world what ``masker discover``, ``extend`` or ``review`` make of unseen classes, each system one ``part``
     ========== =====================================================================================
     """
 
-    kind: Literal["keywords", "heatmap", "tsne", "attention", "reliance"]
+    kind: Literal["keywords", "heatmap", "tsne", "attention", "reliance", "open-world"]
     figure: str | None = None  # label in the paper
     shows: str | None = None  # what that figure shows, after "the paper's figure shows"
     options: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_options(self) -> Analysis:
-        if self.kind == "reliance":
+        known: dict[str, type[RecipePart]] = {"reliance": RelianceOptions, "open-world": OpenWorldOptions}
+        checked = known.get(self.kind)
+        if checked is not None:
             try:
-                RelianceOptions.model_validate(self.options)
+                checked.model_validate(self.options)
             except ValidationError as error:
                 problem = error.errors()[0]
                 raise ValueError(f"options.{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None

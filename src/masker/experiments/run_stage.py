@@ -17,6 +17,7 @@ from masker.documents import Documents
 from masker.experiments.cost import has_encoder
 from masker.experiments.data_selection import read_selections
 from masker.experiments.grid_search import search_grid, with_pair
+from masker.experiments.open_world import OpenWorld, measure_part
 from masker.experiments.origins import same_code
 from masker.experiments.paper_settings import with_paper_settings
 from masker.experiments.recipe_parts import OPEN_SET_METRICS, RelianceOptions
@@ -122,7 +123,8 @@ def _grid(task: _Task) -> Result:
 
 def _train(task: _Task) -> Result:
     settings, pair = _training_settings(task)
-    documents = read_selections([task.inputs["data"]], regression=settings.model.head == "regression")
+    parts = [task.inputs["data"], *([task.inputs["added"]] if "added" in task.inputs else [])]
+    documents = read_selections(parts, regression=settings.model.head == "regression")
     for leftover in task.partial.glob(f".{MODEL}.*"):  # from a save that was interrupted
         shutil.rmtree(leftover)
     model = Model.fit(documents, settings, task.partial / "work", device=task.device)
@@ -203,6 +205,21 @@ def _reliance(task: _Task) -> Result:
     return {"audits": audit_reliance(model, keywords / KEYWORDS, documents, options), **_described(sets)}
 
 
+def _open_world(task: _Task) -> Result:
+    tests, ood = task.read("tests"), task.read("ood")
+    nothing = Documents([], None, [], "")
+    known = next(iter(tests.values()), nothing)
+    unseen, foreign = [*ood.values(), nothing][:2]
+    labelled = read_selections([task.inputs["labelled"]]) if "labelled" in task.inputs else nothing
+    if task.stage.kind == "review":  # nobody labels a text that the model was trained on
+        trained = set(read_selections([task.inputs["train"]]).texts)
+        labelled = labelled.take([row for row, text in enumerate(labelled.texts) if text not in trained])
+    models = [Model.open(folder / MODEL, device=task.device) for folder in task.parents]
+    world = OpenWorld(known, unseen, foreign, labelled, task.inputs["seed"])
+    figures = measure_part(task.stage.kind, models, world, task.inputs["options"])
+    return {**figures, **_described({**tests, **ood})}
+
+
 def _described(sets: dict[str, Documents]) -> Result:
     return {
         "documents": {name: len(documents) for name, documents in sets.items()},
@@ -219,4 +236,7 @@ _WORK: dict[str, Callable[[_Task], Result]] = {
     "tsne": _analysis(embed_in_plane),
     "attention": _analysis(attended_words),
     "reliance": _reliance,
+    "discover": _open_world,
+    "extend": _open_world,
+    "review": _open_world,
 }

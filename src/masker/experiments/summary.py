@@ -14,11 +14,12 @@ from typing import Any
 
 from masker.experiments.comparison import LOWER_IS_BETTER, compare_paired
 from masker.experiments.half_comparison import compare_halves
+from masker.experiments.open_world_comparison import compare_parts
 from masker.experiments.origins import latest_provenance, lineage, stage_origins
 from masker.experiments.paper_numbers import find_number
 from masker.experiments.plan import Plan, Run
 from masker.experiments.recipe import Recipe
-from masker.experiments.recipe_parts import DETECTION_METRICS
+from masker.experiments.recipe_parts import DETECTION_METRICS, OpenWorldOptions
 from masker.experiments.stages import read_result
 
 FORMAT = 1
@@ -88,7 +89,10 @@ def summarise(plan: Plan, output: Path) -> dict[str, Any]:
     if plan.recipe.analysis is not None:
         content["figure"], content["shows"] = plan.recipe.analysis.figure, plan.recipe.analysis.shows
         content["analysis"] = [_analysed(run, results[run.goal]["result"]) for run in plan.runs]
-        if plan.recipe.comparisons:
+        if plan.recipe.analysis.kind == "open-world":
+            options = OpenWorldOptions.model_validate(plan.recipe.analysis.options)
+            content["comparisons"] = compare_parts(content["analysis"], options.chosen_on)
+        elif plan.recipe.comparisons:
             content["comparisons"] = _reliance_comparisons(plan, results)
         return content
     if plan.recipe.halves is not None:

@@ -1,9 +1,10 @@
-"""Detection, classification and regression metrics, with bootstrap intervals.
+"""Detection, classification, clustering and regression metrics, with bootstrap intervals.
 
 Pure functions of arrays. A higher score means more out-of-distribution, and out-of-distribution is the positive class.
 """
 
 from masker.metrics.classification import accuracy, classification_report, expected_calibration_error, macro_f1
+from masker.metrics.clustering import clustering_accuracy, clustering_report
 from masker.metrics.intervals import Interval, binomial_interval, bootstrap
 from masker.metrics.label_sets import label_set_report, label_table, micro_f1, missed_shares
 from masker.metrics.ood_detection import aupr, auroc, detection_accuracy, detection_report, eer, fpr_at_tpr, tnr_at_tpr
@@ -23,6 +24,8 @@ __all__ = [
     "binomial_interval",
     "bootstrap",
     "classification_report",
+    "clustering_accuracy",
+    "clustering_report",
     "detection_accuracy",
     "detection_report",
     "eer",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from masker.report.markdown import markdown_table
+from masker.report.open_world_table import open_world_lines
 from masker.report.reliance_table import reliance_lines
 
 #: Keywords shown in a list.
@@ -18,6 +19,8 @@ def analysis_lines(summary: dict[str, Any]) -> list[str]:
         return [line for row in rows for line in (*_rates(row), "")][:-1]
     if "audits" in rows[0]:
         return reliance_lines(summary)
+    if "part" in rows[0]:
+        return open_world_lines(summary)
     if "silhouette" in rows[0]:
         return _silhouettes(rows, summary["systems"])
     if "words" in rows[0]:

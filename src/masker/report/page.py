@@ -27,7 +27,7 @@ RESULTS = Path("results/reproduction")
 NOTES = Path("docs/reproduction_notes.md")
 PAGE = Path("docs/reproduction.md")
 #: Hand-written pages that contain tables.
-PAGES_WITH_TABLES = (Path("docs/audit.md"), Path("docs/quality.md"))
+PAGES_WITH_TABLES = (Path("docs/audit.md"), Path("docs/quality.md"), Path("docs/open-world.md"))
 END = "<!-- end -->"
 #: Tables before figures, as in the paper.
 ORDER = (
@@ -36,7 +36,7 @@ ORDER = (
     "reliance", "regularizer",
 )  # fmt: skip
 #: Recipes without a counterpart in the paper, shown on a page of their own.
-ELSEWHERE = ("quality", "quality-short", "open-intent", "false-alarms", "defaults")
+ELSEWHERE = ("quality", "quality-short", "open-intent", "false-alarms", "defaults", "open-world")
 #: The largest summary that may be committed.
 MAX_BYTES = 100_000
 

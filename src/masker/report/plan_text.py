@@ -46,7 +46,9 @@ def _summaries(name: str, output: Path, published: Path) -> list[Summary]:
 def _status(summary: Summary) -> str:
     seeds = summary["setting"]["seeds"]
     shown = f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
-    return ", ".join([summary["provenance"]["created"][:10], *other_encoder(summary), shown])
+    # Figures of a command that the recipe has replaced; the recipe itself is still to be run.
+    carried = ["carried over"] if "carried_over" in summary else []
+    return ", ".join([summary["provenance"]["created"][:10], *other_encoder(summary), shown, *carried])
 
 
 def _shown_time(name: str, scale: str, summaries: Sequence[Summary]) -> str:
