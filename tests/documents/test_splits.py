@@ -32,8 +32,10 @@ def test_small_classes_together_give_their_share():
     assert len(validation) == len({labels[i] for i in validation}) == 5
 
 
-@pytest.mark.parametrize(("sizes", "fraction", "keep_one"), [((1, 3, 6, 9), 0.1, False), ((2, 4, 9), 0.1, True),
-                                                             ((1,) * 8, 0.5, False), ((50, 1, 4, 4), 0.2, False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sizes", "fraction", "keep_one"),
+    [((1, 3, 6, 9), 0.1, False), ((2, 4, 9), 0.1, True), ((1,) * 8, 0.5, False), ((50, 1, 4, 4), 0.2, False)],
+)
 def test_all_rows_of_small_classes_are_equally_likely(sizes, fraction, keep_one):
     """Over 3,000 seeds the standard error of a share is below 1 point. A class of one keeps its row if it has to."""
     labels = [f"class {place}" for place, size in enumerate(sizes) for _ in range(size)]
