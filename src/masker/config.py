@@ -154,7 +154,8 @@ class TrainingSettings(_Section):
     method: Annotated[str, _registered(METHODS)] = "masker"
     #: ``None`` trains by the number of documents (:mod:`masker.training.schedule`).
     epochs: int | None = Field(default=None, ge=1)
-    #: Start the head from a logistic regression on the encoder's features, or from random weights.
+    #: Start the head from a logistic regression on the encoder's features, if that explains enough of the labels
+    #: (:mod:`masker.training.run_probes`), or from random weights.
     head_start: Literal["probe", "new"] = "probe"
     #: Average the weights over this last share of the steps, at a constant learning rate; 0 decays the rate and takes
     #: the best checkpoint. See docs/quality.md.
@@ -304,7 +305,7 @@ class Settings(_Section):
 
     @property
     def starts_from_probe(self) -> bool:
-        """Whether the head of the network starts from a probe."""
+        """Whether the head of the network starts from a probe, if that explains enough."""
         method = METHODS.get(self.training.method)
         return self.training.head_start == "probe" and method.cross_fits and method.fine_tuned
 

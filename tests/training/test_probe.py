@@ -9,7 +9,14 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from masker.training import probe as module
-from masker.training.probe import LinearMap, choose_strength, cross_entropy, fit_probe, out_of_fold_logits
+from masker.training.probe import (
+    LinearMap,
+    choose_strength,
+    cross_entropy,
+    fit_probe,
+    label_entropy,
+    out_of_fold_logits,
+)
 
 DRAW = np.random.default_rng(0)
 LABELS = np.arange(60) % 3
@@ -181,3 +188,10 @@ def test_a_rare_class_is_told_from_the_rest(head):
     logits = fit_probe(vectors, labels, 2, head=head)(vectors)
     exact = LogisticRegression(C=module.STRENGTH, max_iter=10_000, tol=1e-10).fit(vectors, rare)
     np.testing.assert_allclose(logits[:, 0], exact.decision_function(vectors), atol=0.02)
+
+
+def test_label_entropy_by_hand():
+    """Classes of 3 and 1: H(1/4). Labels that 2 and 0 of 4 documents have: log 2, and nothing."""
+    quarter = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    assert label_entropy(np.array([0, 0, 1, 0])) == pytest.approx(quarter)
+    assert label_entropy(np.array([[1, 0], [1, 0], [0, 0], [0, 0]])) == pytest.approx(np.log(2))

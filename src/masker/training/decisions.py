@@ -44,9 +44,9 @@ def _documents(run: TrainingRun) -> str:
 
 
 def _training(run: TrainingRun) -> str:
-    settings, data = run.settings, run.data
+    settings, data, new_head = run.settings, run.data, bool(run.has_new_head)
     documents = len(data.train if data.folds is None else data.without_fold(0).train)
-    schedule = final_schedule(settings, documents, cross_fitted=data.folds is not None)
+    schedule = final_schedule(settings, documents, cross_fitted=data.folds is not None, new_head=new_head)
     size = min(settings.training.batch_size, documents)
     if schedule.steps is None:
         why = "as set" if settings.training.epochs is not None else "for a new head"
@@ -55,18 +55,30 @@ def _training(run: TrainingRun) -> str:
         passes = schedule.steps * size / documents
         why = "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
         why = "the least that trains the encoder" if schedule.steps == LEAST_STEPS else why
+        why = "for a new head" if new_head else why
         why = "for each of the networks that are averaged" if data.folds is not None else why
         length = f"{schedule.steps} steps of {size} documents, {passes:.3g} passes ({why})"
-    start = "head from a logistic regression" if settings.starts_from_probe else "new head"
-    frozen = frozen_layers(settings, documents, run.layers)
+    frozen = frozen_layers(settings, documents, run.layers, new_head=new_head)
     fixed = [f"{frozen} lowest layers"] if frozen else []
     fixed += ["embeddings"] if settings.training.embedding_lr_scale == 0.0 else []
-    return f"{start}; {length}{'; not trained: ' + ' and '.join(fixed) if fixed else ''}"
+    return f"{_start(run)}; {length}{'; not trained: ' + ' and '.join(fixed) if fixed else ''}"
+
+
+def _start(run: TrainingRun) -> str:
+    """What the head starts from."""
+    if not run.settings.starts_from_probe:
+        return "new head"
+    if run.has_new_head is None:
+        return "head from a logistic regression, or a new one, trained longer, if that explains too little"
+    if run.has_new_head:
+        share = 100 * run.probes.information()
+        return f"new head (a logistic regression explains {share:.0f} % of held-out labels, which is too little)"
+    return "head from a logistic regression"
 
 
 def _keywords(run: TrainingRun) -> str:
     source = run.settings.keywords.source
-    schedule = keyword_schedule(run.settings, len(run.data.train))
+    schedule = keyword_schedule(run.settings, len(run.data.train), new_head=bool(run.has_new_head))
     if source != "attention" or run.settings.keywords.attention_model is not None:
         return source
     length = f"{schedule.epochs} epochs" if schedule.steps is None else f"{schedule.steps} steps"

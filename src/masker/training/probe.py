@@ -122,6 +122,15 @@ def cross_entropy(logits: Floats, labels: Labels) -> float:
     return float((np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(labels)), labels]).mean())
 
 
+def label_entropy(labels: Labels) -> float:
+    """Cross-entropy of what knows the sizes of the classes alone; for (N, C) flags, the sum over labels."""
+    if labels.ndim == 2:
+        shares = np.stack([labels.mean(axis=0), 1.0 - labels.mean(axis=0)])
+    else:
+        shares = np.bincount(labels) / len(labels)
+    return float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum())
+
+
 def choose_strength(vectors: Any, labels: Labels, n_classes: int, folds: Labels, **options: Any) -> float:
     """The C of :data:`STRENGTHS` with the lowest cross-entropy on left-out folds; options as in :func:`fit_probe`."""
     # A sample, since documents may come sorted by class.

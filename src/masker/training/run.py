@@ -118,10 +118,15 @@ class TrainingRun:
             yield part
 
     @property
+    def has_new_head(self) -> bool | None:
+        """Whether training starts from a new head, not from a probe; ``None`` until that is known."""
+        return self.probes.explains_little if self.settings.starts_from_probe else True
+
+    @property
     def schedule(self) -> Schedule:
         """The length of the final training."""
         folds = self._parent is not None or self.data.folds is not None
-        return final_schedule(self.settings, len(self.data.train), cross_fitted=folds)
+        return final_schedule(self.settings, len(self.data.train), cross_fitted=folds, new_head=bool(self.has_new_head))
 
     def fresh_classifier(self) -> Any:
         """The pre-trained encoder with a new head; every stage starts alike, whatever ran before it."""
@@ -131,13 +136,20 @@ class TrainingRun:
         return distributed.together(lambda: load_backbone(self.model_settings, self.classes).classifier)
 
     def start_classifier(self, train: Encoded | None = None) -> Any:
-        """The pre-trained encoder, its head started from a probe of the documents if the settings say so.
+        """The pre-trained encoder, its head started from a probe of the documents if that says enough of them.
 
         Args:
             train: Documents to probe; ``None`` is the run's training documents.
         """
+        if not self.settings.starts_from_probe:
+            return self.fresh_classifier().to(self.device)
+        classifier = self.probe_classifier(train)
+        return self.fresh_classifier().to(self.device) if train is None and self.has_new_head else classifier
+
+    def probe_classifier(self, train: Encoded | None = None) -> Any:
+        """The pre-trained encoder with a probe of the documents as its head; a new head if it cannot have one."""
         classifier = self.fresh_classifier().to(self.device)
-        if not self.settings.starts_from_probe or output_layer(classifier) is None:
+        if output_layer(classifier) is None:
             return classifier
         hand_on_document_token(classifier)
 
@@ -165,7 +177,8 @@ class TrainingRun:
 
     def fit_start(self) -> TorchBackend:
         """The network before any training: the encoder, with a head from the probe."""
-        backend = TorchBackend(self.start_classifier(), self.tokenizer, str(self.device))
+        classifier = self.probe_classifier() if self.settings.starts_from_probe else self.start_classifier()
+        backend = TorchBackend(classifier, self.tokenizer, str(self.device))
         if self.start_logits is not None:
             labels, head = document_labels(self.data.validation), self.settings.model.head
             self.validation = validation_figure(labels, self.start_logits, head)
@@ -193,6 +206,8 @@ class TrainingRun:
             bias_logits: Trains the residual of a biased model with these (N, C) outputs.
             classifier: What to train; ``None`` is :meth:`start_classifier`.
         """
+        # First, as what it starts from decides the length.
+        classifier = self.start_classifier() if classifier is None else classifier
         stage = TrainingStage(
             self.settings.training.method,
             self.schedule,
@@ -200,8 +215,9 @@ class TrainingRun:
             bias_logits,
             self.settings.averaged_share,
             self.settings.loss.lambda_attention > 0,
+            bool(self.has_new_head),
         )
-        network = self._train(stage, self.start_classifier() if classifier is None else classifier)
+        network = self._train(stage, classifier)
         head = {} if network.token_head is None else network.token_head.state_dict()
         tensors = {TOKEN_HEAD + name: tensor.cpu().numpy() for name, tensor in head.items()}
         backend = TorchBackend(network.classifier, self.tokenizer, str(self.device), tensors=tensors)
@@ -289,10 +305,11 @@ class TrainingRun:
         folder = self.settings.keywords.attention_model
         if folder is not None:
             return distributed.together(lambda: load_attention_model(folder, self.device))
-        schedule = keyword_schedule(self.settings, len(self.data.train))
+        classifier, new_head = self.start_classifier(), bool(self.has_new_head)
+        schedule = keyword_schedule(self.settings, len(self.data.train), new_head=new_head)
         share = self.settings.averaged_share if self.settings.starts_from_probe else 0.0
-        stage = TrainingStage("vanilla", schedule, averaged_share=share)
-        return self._train(stage, self.start_classifier()).classifier
+        stage = TrainingStage("vanilla", schedule, averaged_share=share, new_head=new_head)
+        return self._train(stage, classifier).classifier
 
     def bias_logits(self, keywords: KeywordSet) -> npt.NDArray[np.float32]:
         """(N, C) outputs of a biased model, trained on documents reduced to their keywords.

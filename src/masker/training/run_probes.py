@@ -13,11 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from masker.config import Settings
+from masker.config import Head, Settings
 from masker.documents.encoding import Encoded
 from masker.documents.folds import stratified_folds
 from masker.inference.windows import single_labels
-from masker.training.probe import LinearMap, choose_strength, fit_probe
+from masker.training.probe import (
+    CHOOSING_DOCUMENTS,
+    STRENGTH,
+    STRENGTHS,
+    LinearMap,
+    choose_strength,
+    cross_entropy,
+    fit_probe,
+    label_entropy,
+    out_of_fold_logits,
+)
 
 #: Rows that suffice to start a head from: training goes on from there with all of them.
 PROBED_ROWS = 10_000
@@ -25,6 +35,11 @@ PROBED_ROWS = 10_000
 CHOOSING_FOLDS = 5
 #: Where the vectors are kept that the head of a network reads.
 _HEAD = "head"
+#: A probe that explains less of the labels than this is no start: what it holds on to is not what makes the class, and
+#: a network that starts there keeps holding on to it. Topics and intents lie well above, sentiment below.
+LEAST_INFORMATION = 0.6
+#: With fewer documents the share is hardly known, and a new head has little to learn from.
+LEAST_DOCUMENTS = 200
 
 Vectors = Callable[[Encoded], Any]
 
@@ -73,6 +88,40 @@ class RunProbes:
         length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
         probe = self._fit(vectors / length, self._labels[rows][kept])
         return LinearMap(probe.weight / length, probe.bias)
+
+    def information(self) -> float:
+        r"""The share of the labels' entropy that a probe explains of left-out documents, of the whole run.
+
+        .. math:: 1 - \frac{L_{CE}}{H(y)}
+
+        It is 1 for a probe that is sure and right, and 0 for one that knows the sizes of the classes alone.
+        """
+        return float(self.once("information", self._information))
+
+    def _information(self) -> float:
+        rows = self._probed_rows[:CHOOSING_DOCUMENTS]
+        if len(self._probed_rows) > CHOOSING_DOCUMENTS:
+            rows = np.random.default_rng(0).permutation(self._probed_rows)[:CHOOSING_DOCUMENTS]
+        places = np.searchsorted(self._probed_rows, rows)
+        vectors, labels = self._computed[_HEAD][places], self._labels[rows]
+        vectors = vectors / (float(np.linalg.norm(vectors, axis=1).mean()) or 1.0)
+        folds = stratified_folds(single_labels(labels).tolist(), CHOOSING_FOLDS, self._settings.training.seed)
+        # A 1-vs-rest head is judged as the softmax that it comes close to.
+        head: Head = "multi-label" if labels.ndim == 2 else "multi-class"
+        entropy, best = label_entropy(labels), -np.inf
+        for strength in sorted(STRENGTHS, key=lambda strength: strength != STRENGTH):  # the usual one mostly suffices
+            logits = out_of_fold_logits(vectors, labels, self._n_classes, folds, head=head, strength=strength)
+            best = max(best, 1.0 - cross_entropy(logits, labels) / entropy)
+            if best >= LEAST_INFORMATION:
+                break
+        return best
+
+    @property
+    def explains_little(self) -> bool | None:
+        """Whether the network had better start from a new head; ``None`` before :meth:`fit_start`, of any fold."""
+        if not self._n_classes or self.documents.n_documents < LEAST_DOCUMENTS:
+            return False
+        return self.information() < LEAST_INFORMATION if _HEAD in self._computed else None
 
     def left_out_vectors(self) -> Any | None:
         """The vectors of the fold that the head reads; ``None`` without a fold, or if not all rows were probed."""

@@ -13,6 +13,9 @@ up to 6,000         6,000 in all
 more                each once
 =================== ================================================================================
 
+Where the probe explains too little (:mod:`masker.training.run_probes`) the head is new, and needs more: at least 72
+batches, and each document three times in each of several trainings that are averaged, too.
+
 docs/quality.md shows what they reach. ``training.epochs`` overrides them.
 """
 
@@ -27,8 +30,10 @@ LEAST_STEPS = 32
 FOLD_STEPS, FOLD_STEPS_OF_FEW, FEW_DOCUMENTS = 24, 32, 200
 EPOCHS = 3
 ENOUGH = 6000
+#: Of a new head.
+NEW_STEPS = 72
 #: The vanilla stage whose attention gives the keywords.
-KEYWORD_STEPS = 16
+KEYWORD_STEPS, NEW_KEYWORD_STEPS = 16, 72
 #: With fewer documents the lowest third of the encoder is not trained: it has little to learn from them.
 FREEZE_BELOW = 1000
 
@@ -41,28 +46,31 @@ class Schedule:
     steps: int | None = None
 
 
-def final_schedule(settings: Settings, documents: int, *, cross_fitted: bool = False) -> Schedule:
+def final_schedule(
+    settings: Settings, documents: int, *, cross_fitted: bool = False, new_head: bool = False
+) -> Schedule:
     """The length of the final training on this many documents, or of one of several that are averaged."""
     if settings.epochs is not None:
         return Schedule(epochs=settings.epochs)
     size = min(settings.training.batch_size, documents)
-    if cross_fitted:
+    if cross_fitted and not new_head:
         least = FOLD_STEPS_OF_FEW if documents < FEW_DOCUMENTS else FOLD_STEPS
         return Schedule(steps=max(least, -(-documents // size)))
     seen = min(EPOCHS * documents, max(ENOUGH, documents))
-    return Schedule(steps=max(LEAST_STEPS, -(-seen // size)))
+    return Schedule(steps=max(NEW_STEPS if new_head else LEAST_STEPS, -(-seen // size)))
 
 
-def keyword_schedule(settings: Settings, documents: int) -> Schedule:
+def keyword_schedule(settings: Settings, documents: int, *, new_head: bool = False) -> Schedule:
     """The length of the vanilla stage whose attention gives the keywords."""
     if settings.vanilla_stage_epochs is not None:
         return Schedule(epochs=settings.vanilla_stage_epochs)
-    steps = final_schedule(settings, documents).steps
-    return Schedule(steps=KEYWORD_STEPS if steps is None else min(steps, KEYWORD_STEPS))
+    most = NEW_KEYWORD_STEPS if new_head else KEYWORD_STEPS
+    steps = final_schedule(settings, documents, new_head=new_head).steps
+    return Schedule(steps=most if steps is None else min(steps, most))
 
 
-def frozen_layers(settings: Settings, documents: int, layers: int) -> int:
+def frozen_layers(settings: Settings, documents: int, layers: int, *, new_head: bool = False) -> int:
     """How many of the encoder's lowest layers are not trained."""
     if settings.training.frozen_layers is not None:
         return min(settings.training.frozen_layers, layers)
-    return layers // 3 if settings.starts_from_probe and documents < FREEZE_BELOW else 0
+    return layers // 3 if settings.starts_from_probe and not new_head and documents < FREEZE_BELOW else 0

@@ -63,6 +63,7 @@ class TrainingStage:
     bias_logits: npt.NDArray[np.float32] | None = None
     averaged_share: float = 0.0
     attention_term: bool = False
+    new_head: bool = False
 
 
 def train_stage(
@@ -86,7 +87,7 @@ def train_stage(
     )
     network.freeze(
         embeddings=settings.training.embedding_lr_scale == 0.0,
-        layers=frozen_layers(settings, len(data.train), len(encoder_stack(classifier))),
+        layers=frozen_layers(settings, len(data.train), len(encoder_stack(classifier)), new_head=stage.new_head),
     )
     start = distributed.first_only(lambda: _open_stage(folder))
     trainer = MaskerTrainer(
