@@ -15,7 +15,7 @@ STAGES := results/reproduction/stages.jsonl.gz
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift trust fuzz mutants sbom reproduce reproduce-page quality open-world lock clean
+.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift trust fuzz mutants versions sbom reproduce reproduce-page quality open-world lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -89,6 +89,9 @@ mutants: $(STAMP)  ## faults planted in equations, metrics, scores and drift sta
 	$(BIN)/python -m benchmarks.environments cosmic_ray
 	$(BIN)/python -m benchmarks.mutants
 
+versions: $(STAMP)  ## the suite with the lowest and the newest dependencies that pyproject.toml admits; docs/reliability.md
+	$(BIN)/python -m benchmarks.versions
+
 sbom: $(STAMP)  ## what the lock installs as a CycloneDX document, build/sbom.json
 	$(BIN)/python -m benchmarks.environments cyclonedx_py
 	mkdir -p build
@@ -113,4 +116,4 @@ lock: $(STAMP)  ## write the versions that are installed now into requirements.l
 	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
 
 clean:  ## remove the virtual environments and caches, keep runs
-	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .venv-cosmic_ray .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
+	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .venv-cosmic_ray .venv-lowest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info

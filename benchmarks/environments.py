@@ -46,9 +46,14 @@ class Environment:
         return self.folder / ".installed"
 
     @property
+    def wanted(self) -> str:
+        """What the stamp of a finished installation says."""
+        return self.requirements.read_text(encoding="utf-8")
+
+    @property
     def is_ready(self) -> bool:
         """Whether it has been installed from the requirements as they are now."""
-        stamped = self.stamp.is_file() and self.stamp.read_bytes() == self.requirements.read_bytes()
+        stamped = self.stamp.is_file() and self.stamp.read_text(encoding="utf-8") == self.wanted
         return stamped and self.python.is_file()
 
     def make(self) -> None:
@@ -61,7 +66,7 @@ class Environment:
         command = [str(self.python), "-I", "-c", f"import {self.package}"]
         subprocess.run(command, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
         # Written last, so that an interrupted installation does not count as ready.
-        self.stamp.write_bytes(self.requirements.read_bytes())
+        self.stamp.write_text(self.wanted, encoding="utf-8")
 
 
 SETFIT = Environment("setfit")
