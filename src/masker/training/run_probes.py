@@ -99,11 +99,10 @@ class RunProbes:
         return float(self.once("information", self._information))
 
     def _information(self) -> float:
-        rows = self._probed_rows[:CHOOSING_DOCUMENTS]
-        if len(self._probed_rows) > CHOOSING_DOCUMENTS:
-            rows = np.random.default_rng(0).permutation(self._probed_rows)[:CHOOSING_DOCUMENTS]
-        places = np.searchsorted(self._probed_rows, rows)
-        vectors, labels = self._computed[_HEAD][places], self._labels[rows]
+        probed = self._probed_rows
+        places = np.random.default_rng(0).permutation(len(probed))[:CHOOSING_DOCUMENTS]
+        places.sort()  # all of them, in order, if there are not too many
+        vectors, labels = self._computed[_HEAD][places], self._labels[probed[places]]
         vectors = vectors / (float(np.linalg.norm(vectors, axis=1).mean()) or 1.0)
         folds = stratified_folds(single_labels(labels).tolist(), CHOOSING_FOLDS, self._settings.training.seed)
         # A 1-vs-rest head is judged as the softmax that it comes close to.
