@@ -15,7 +15,7 @@ import pytest
 
 from masker import Client
 from masker.errors import ConfigError
-from masker.service.server import Listening, bind, is_loopback, server_config
+from masker.service.server import Listening, bind, is_loopback, listeners, server_config
 from masker.service.service_options import ServiceOptions
 from tests.service.running import load, running
 
@@ -54,12 +54,12 @@ def test_many_new_callers_are_accepted_together():
             accepted.append(transport)
 
     async def burst(taken):
-        server = await loop.create_server(Count, sock=taken, backlog=config.backlog)
+        servers = [await loop.create_server(Count, sock=one, backlog=config.backlog) for one in listeners(taken)]
         callers = [socket.create_connection(taken.getsockname()) for _ in range(20)]  # the loop cannot turn meanwhile
         for _ in range(8):  # a turn to poll, one to accept, a few to make the connections
             await asyncio.sleep(0)
             counts.append(len(accepted))
-        for end in [*callers, *accepted, server]:
+        for end in [*callers, *accepted, *servers]:
             end.close()
 
     config = server_config(None, ServiceOptions(), Listening("127.0.0.1"))

@@ -42,6 +42,8 @@ _KEEP_ALIVE = 75
 _PATIENCE = 30.0
 #: Seconds before another worker is started in place of one that could not open the model.
 _RETRY = 5.0
+#: Connections that one process accepts in a turn of its event loop.
+_ACCEPTS = 32
 #: Seconds between a worker's looks for its supervisor.
 _LOOK = 1.0
 
@@ -127,10 +129,20 @@ def _run_here(build: AppBuilder, options: ServiceOptions, listening: Listening, 
     # uvicorn raises the signal once more when it is done; by then there is nothing left to stop.
     before = {number: signal.signal(number, _done) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        uvicorn.Server(server_config(app, options, listening)).run(sockets=[taken])
+        uvicorn.Server(server_config(app, options, listening)).run(sockets=listeners(taken))
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def listeners(taken: socket.socket) -> list[socket.socket]:
+    """The sockets that one process listens on: the same one, many times.
+
+    uvloop accepts one connection from each socket in a turn of its loop. With a single socket, new callers would wait
+    for as many turns as there are callers before them, and under overload a turn is long. Of several workers, though,
+    the first to wake would take all that wait, so each of those has the socket once.
+    """
+    return [taken, *(taken.dup() for _ in range(_ACCEPTS - 1))]
 
 
 def _run_workers(
@@ -155,9 +167,6 @@ def server_config(app: Any, options: ServiceOptions, listening: Listening) -> uv
         workers=listening.workers,
         log_config=log_settings(listening.log_level),
         access_log=False,
-        # uvloop accepts one connection in each turn of the loop, so under overload new callers wait for many turns;
-        # asyncio accepts all that wait. Of several workers the first to wake would take them all.
-        loop="asyncio" if listening.workers == 1 else "auto",
         server_header=False,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=int(options.request_timeout) + _GRACE,
