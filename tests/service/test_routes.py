@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 
 import pytest
 from fastapi.testclient import TestClient
 
 from masker.service import ServiceOptions, create_app
-from masker.service.failures import ServiceError
+from masker.service.failures import REFUSAL_DELAY, ServiceError
 from masker.service.routes import parse_body
 from masker.service.schemas import ClassifyRequest
 
@@ -104,9 +105,11 @@ def test_a_full_service_refuses_before_it_reads(model, monkeypatch):
     monkeypatch.setattr(routes, "read_body", None)  # would be a bug if it were called
     with TestClient(app) as client:
         app.state.service.queue.waiting = 1
+        start = time.perf_counter()
         refused = post(client, "{}")
         app.state.service.queue.waiting = 0
     assert refused.status_code == 429 and refused.json()["error_type"] == "overloaded"
+    assert time.perf_counter() - start >= REFUSAL_DELAY  # who comes back at once does not keep the service busy
     assert refused.headers["Retry-After"] == "1"
 
 

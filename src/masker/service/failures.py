@@ -5,6 +5,7 @@ The sentences are those of the command line: a :class:`~masker.errors.MaskerErro
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,9 @@ from masker.errors import ConfigError, DataError, MaskerError
 _TYPES = {404: "not_found", 405: "method_not_allowed"}
 #: Problems of one request that are named.
 _SHOWN = 3
+#: Seconds before a caller is refused for load. One that ignores Retry-After comes back at once, and thousands of
+#: refusals a second would take the processor from the texts that were let in.
+REFUSAL_DELAY = 0.1
 
 
 class ServiceError(MaskerError):
@@ -95,11 +99,19 @@ def error_response(error: Exception) -> JSONResponse:
     return JSONResponse({"error": message, "error_type": kind}, status, dict(headers) if headers else None)
 
 
+async def answer_error(error: Exception) -> JSONResponse:
+    """The answer for an error, at once or, to who is refused for load, after a moment."""
+    response = error_response(error)
+    if response.status_code == 429:
+        await asyncio.sleep(REFUSAL_DELAY)
+    return response
+
+
 def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of an app in this form."""
 
     async def answer(request: Request, error: Exception) -> JSONResponse:
-        return error_response(error)
+        return await answer_error(error)
 
     for kind in (MaskerError, ValidationError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)

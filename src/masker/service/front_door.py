@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from masker.errors import MaskerError
-from masker.service.failures import ServiceError, error_response
+from masker.service.failures import ServiceError, answer_error, error_response
 from masker.service.service_metrics import ServiceMetrics
 from masker.service.service_options import ServiceOptions
 
@@ -99,7 +99,7 @@ async def _answer(post: Callable[[Request], Awaitable[Response]], request: Reque
     try:
         return await post(request)
     except MaskerError as error:
-        return error_response(error)
+        return await answer_error(error)
 
 
 def is_private(path: str) -> bool:
