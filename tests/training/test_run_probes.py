@@ -74,7 +74,7 @@ def start(tiny_settings, tmp_path, monkeypatch):
 
     def make(information, method="vanilla", folds=True):
         monkeypatch.setattr(module, "LEAST_DOCUMENTS", 30)
-        monkeypatch.setattr(RunProbes, "_information", lambda self: information)
+        monkeypatch.setattr(RunProbes, "_information", lambda self, enough: information)
         texts, labels = make_corpus(42)
         calibration = {"calibration": "cross-fit" if folds else "split"}
         settings = tiny_settings("bert", training={"method": method}, detection=calibration)

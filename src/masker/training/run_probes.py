@@ -89,16 +89,19 @@ class RunProbes:
         probe = self._fit(vectors / length, self._labels[rows][kept])
         return LinearMap(probe.weight / length, probe.bias)
 
-    def information(self) -> float:
+    def information(self, enough: float | None = None) -> float:
         r"""The share of the labels' entropy that a probe explains of left-out documents, of the whole run.
 
         .. math:: 1 - \frac{L_{CE}}{H(y)}
 
         It is 1 for a probe that is sure and right, and 0 for one that knows the sizes of the classes alone.
-        """
-        return float(self.once("information", self._information))
 
-    def _information(self) -> float:
+        Args:
+            enough: No better strength is looked for beyond this share; ``None`` is what a start needs.
+        """
+        return float(self.once("information", lambda: self._information(enough or LEAST_INFORMATION)))
+
+    def _information(self, enough: float) -> float:
         probed = self._probed_rows
         places = np.random.default_rng(0).permutation(len(probed))[:CHOOSING_DOCUMENTS]
         places.sort()  # all of them, in order, if there are not too many
@@ -111,7 +114,7 @@ class RunProbes:
         for strength in sorted(STRENGTHS, key=lambda strength: strength != STRENGTH):  # the usual one mostly suffices
             logits = out_of_fold_logits(vectors, labels, self._n_classes, folds, head=head, strength=strength)
             best = max(best, 1.0 - cross_entropy(logits, labels) / entropy)
-            if best >= LEAST_INFORMATION:
+            if best >= enough:
                 break
         return best
 

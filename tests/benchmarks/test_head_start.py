@@ -1,0 +1,40 @@
+"""The tables of the benchmark of starts, and the share that it measures on documents a probe cannot learn from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.head_start import PAGE, RESULTS, information_table, starts_table
+
+
+def test_a_table_has_a_line_for_each_corpus():
+    rows = [
+        {"corpus": "mail", "kind": "topics", "documents": 200, "classes": 3, "share": 0.5},
+        {"corpus": "films", "kind": "sentiments", "documents": 200, "classes": 2, "share": 0.1},
+        {"corpus": "mail", "kind": "topics", "documents": 1000, "classes": 4, "share": 0.804},
+    ]
+    assert information_table({"information": rows}).splitlines()[2:] == [
+        "| mail | 4 topics | 200: 50 %, 1,000: 80 % |",
+        "| films | 2 sentiments | 200: 10 % |",
+    ]
+
+
+def test_starts_stand_side_by_side():
+    rows = [
+        {"trained_on": "films", "start": start, "tested_on": tested, "documents": 10, "accuracy": figure}
+        for start, tested, figure in [("probe", "films", 0.7), ("probe", "food", 0.6), ("new", "films", 0.75)]
+    ]
+    rows.append({"trained_on": "films", "start": "new", "tested_on": "food", "documents": 10, "accuracy": 0.801})
+    assert starts_table({"starts": rows}).splitlines()[2:] == [
+        "| films | films | 70.0 | 75.0 |",
+        "| films | food | 60.0 | 80.1 |",
+    ]
+
+
+@pytest.mark.skipif(not RESULTS.exists(), reason="not measured yet")
+def test_the_page_shows_the_stored_figures():
+    stored, page = json.loads(RESULTS.read_text(encoding="utf-8")), PAGE.read_text(encoding="utf-8")
+    assert information_table(stored) in page
+    assert starts_table(stored) in page
