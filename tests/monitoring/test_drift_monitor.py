@@ -160,3 +160,23 @@ def test_it_needs_neither_torch_nor_scikit_learn():
     code = "import sys, masker.monitoring; print(sorted({'torch', 'sklearn', 'transformers'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_last_time_is_that_of_the_last_text():
+    monitor = monitor_of()
+    monitor.observe([0.1, 0.2, 0.3], ["login"] * 3, [1, 2, 3])
+    assert monitor.last_time == 3
+
+
+def test_blocks_end_at_multiples_of_the_step():
+    """A look at the window of 500 after every 50 texts: texts 1 to 7, 8 to 50, 51 to 60."""
+    monitor = monitor_of(settings=MonitorSettings(window=500))
+    monitor.observe(np.zeros(7), ["login"] * 7)
+    monitor.observe(np.zeros(53), ["login"] * 53)
+    monitor.observe(np.zeros(45), ["login"] * 45)
+    assert [(block["start"], block["texts"]) for block in monitor.state()["series"]] == [(1, 50), (51, 50), (101, 5)]
+
+
+def test_limits_without_classes_are_those_of_one():
+    settings = MonitorSettings()
+    assert group_limits(settings, 0) == group_limits(settings, 1)

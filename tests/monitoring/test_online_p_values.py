@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from masker.monitoring.online_p_values import ScoreMemory
+from masker.monitoring.online_p_values import ScoreMemory, _noisy
 
 
 def memory_of(scores, capacity=1000, seed=0):
@@ -114,3 +114,21 @@ def test_damaged_states_are_refused():
     content = memory_of([1, 2, 3]).to_json()
     with pytest.raises(ValueError, match="3 kept scores do not go with 3 counts"):
         ScoreMemory.from_json({**content, "counts": content["kept"]})
+
+
+def test_before_anything_is_remembered_there_is_one_gap():
+    memory = ScoreMemory(0, (0,))
+    assert memory.counts.tolist() == [0] and memory.size == 0
+    memory.rank(np.array([1.0, 2.0]))
+    assert memory.counts.tolist() == [2]
+
+
+def test_remembering_twice_keeps_to_the_capacity():
+    memory = memory_of([1, 2, 3], capacity=5)
+    memory.remember(np.array([4.0, 5.0, 6.0]))
+    assert len(memory.kept) == 5 and memory.size == 6
+
+
+def test_noise_is_centred_and_a_billionth_of_the_score():
+    noisy = _noisy(np.array([0.0, 2.0, 2.0, 2.0]), np.array([1.0, 0.0, 0.5, 1.0]))
+    np.testing.assert_allclose(noisy - [0, 2, 2, 2], [0.5e-18, -1e-9, 0.0, 1e-9], rtol=1e-6, atol=1e-24)

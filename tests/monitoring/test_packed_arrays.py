@@ -20,3 +20,9 @@ def test_only_numbers_of_that_shape():
     for damage in ({"dtype": "|O"}, {"dtype": "<U4"}, {"shape": [5]}, {"base64": "%%%"}, {"base64": "AAA="}):
         with pytest.raises(ValueError, match=r"."):
             unpack_array({**packed, **damage})
+
+
+def test_letters_that_do_not_belong_there_are_refused():
+    packed = pack_array(np.arange(4.0))
+    with pytest.raises(ValueError, match=r"."):
+        unpack_array({**packed, "base64": "!" + packed["base64"]})

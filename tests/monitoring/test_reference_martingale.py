@@ -108,3 +108,26 @@ def test_damaged_states_are_refused():
     one, two = (ReferenceMartingale([Exceedance(9.0, 1, 9)] * count).to_json() for count in (1, 2))
     with pytest.raises(ValueError, match="do not go together"):
         ReferenceMartingale.from_json({**one, "known": two["known"]})
+
+
+def test_the_calibration_scores_that_are_bet_on():
+    """The highest, and those that 2, 10 and 30 % exceed."""
+    assert CALIBRATION_LEVELS == (0.0, 0.02, 0.1, 0.3)
+
+
+def test_many_streams_at_once_are_many_streams_alone():
+    """Three ranks, two streams, five texts: no axis is taken for another."""
+    draw = np.random.default_rng(0)
+    scores, known = draw.normal(1.0, 1.0, (2, 5)), [Exceedance(2.0, 1, 9), Exceedance(1.0, 3, 7), Exceedance(0.5, 4, 6)]
+    together = ReferenceMartingale(np.repeat(np.array(known)[..., None], 2, axis=-1))
+    found = together.update(scores)
+    for row in range(2):
+        alone = ReferenceMartingale(known)
+        np.testing.assert_allclose(found[row], alone.update(scores[row]))
+        assert together.seen == alone.seen == 5
+
+
+def test_as_high_as_a_calibration_score_is_not_above_it():
+    martingale = ReferenceMartingale([Exceedance(2.0, 1, 2)])
+    martingale.update(np.array([2.0]))
+    assert martingale.above.tolist() == [0.0]

@@ -53,3 +53,19 @@ def test_json_and_back():
     for one in (series, again):
         fill(one, 500, first=7771)
     assert again.to_json() == series.to_json()
+
+
+def test_a_new_block_is_empty():
+    assert Block(3, "t") == Block(3, "t", texts=0, strange=0, evidence=0.0)
+
+
+def test_blocks_are_joined_when_there_are_more_than_200():
+    series = fill(TrafficSeries(10), 200)
+    assert [block["texts"] for block in series.whole()] == [10] * 200
+    fill(series, 1, first=2001)
+    assert [block["texts"] for block in series.whole()] == [20] * 100 + [10]
+
+
+def test_time_of_the_first_text_of_a_block():
+    series = fill(TrafficSeries(10), 3)
+    assert [series.time_of(position) for position in (0, 1, 10, 11, 21)] == [None, "t1", "t1", "t11", "t21"]

@@ -56,3 +56,9 @@ def test_exact_over_calibration_sets():
 
 def test_without_earlier_scores_there_is_no_test():
     assert smallest_p_value(np.array([9.0]), []) == 1.0
+
+
+def test_what_the_documentation_names():
+    """Scores that 2, 5, 20 and 50 % of the earlier ones exceed; ten looks for each window, whole texts apart."""
+    assert LEVELS == (0.02, 0.05, 0.2, 0.5)
+    assert texts_between_looks(55) == 5 and isinstance(texts_between_looks(55), int)
