@@ -132,3 +132,69 @@ def test_fingerprint_covers_all_weight_files_and_only_them(tmp_path):
     assert [file.name[6:11] for file in weight_files(tmp_path)] == ["00001", "00002"]
     assert weights_sha256(tmp_path) == hashlib.sha256(b"first second").hexdigest()
     assert file_sha256(tmp_path / "masker.safetensors") == hashlib.sha256(b"other").hexdigest()
+
+
+def planted(folder, nodes, width, inputs=("input_ids", "attention_mask"), weights=(), domains=()):
+    """A graph from a stranger: ``nodes`` are (operator, inputs, outputs, attributes)."""
+    helper = onnx.helper
+    graph = helper.make_graph(
+        [helper.make_node(kind, list(of), list(to), **more) for kind, of, to, more in nodes],
+        "planted",
+        [helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["n", "t"]) for name in inputs],
+        [helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, ["n", width])],
+        list(weights),
+    )
+    opsets = [helper.make_opsetid("", 17), *(helper.make_opsetid(name, 1) for name in domains)]
+    file = folder / "planted.onnx"
+    file.write_bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
+    return file
+
+
+CAST = ("Cast", ["input_ids"], ["logits"], {"to": 1})
+
+
+@pytest.mark.parametrize("location", ["../secret.bin", "{folder}/secret.bin", "link.bin"])
+def test_weights_outside_the_folder_are_not_read(tmp_path, location):
+    (tmp_path / "secret.bin").write_bytes(bytes(16))
+    inside = tmp_path / "model"
+    inside.mkdir()
+    (inside / "link.bin").symlink_to(tmp_path / "secret.bin")
+    weight = onnx.TensorProto(name="w", data_type=1, dims=[1, 4], data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in {"location": location.format(folder=tmp_path), "offset": "0", "length": "16"}.items():
+        weight.external_data.add(key=key, value=value)
+    nodes = [("Cast", ["input_ids"], ["x"], {"to": 1}), ("Add", ["x", "w"], ["logits"], {})]
+    with pytest.raises(ModelError, match=r"planted.onnx' cannot be opened .*External data path"):
+        OnnxBackend(planted(inside, nodes, 4, weights=[weight]), PAD)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "more", "sentence"),
+    [
+        ([CAST], {"inputs": ("input_ids", "password")}, "cannot be opened \\(it reads input_ids, password\\)"),
+        ([CAST], {"inputs": ("input_ids",)}, "cannot be opened \\(it reads input_ids\\)"),
+        ([("Evil", ["input_ids"], ["logits"], {"domain": "evil"})], {"domains": ["evil"]}, "cannot be opened .*Evil"),
+    ],
+)
+def test_graphs_with_other_inputs_or_operators_are_refused(tmp_path, nodes, more, sentence):
+    with pytest.raises(ModelError, match=f"planted.onnx' {sentence}.*; run 'masker export' on its model again"):
+        OnnxBackend(planted(tmp_path, nodes, 2, **more), PAD)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "width", "sentence"),
+    [
+        ([CAST], 7, "its logits have shape \\(2, 3\\) instead of \\(2, 7\\)"),
+        (
+            [("Cast", ["input_ids"], ["x"], {"to": 1}), ("Gather", ["x", "ten"], ["logits"], {})],
+            1,
+            "out of data bounds",
+        ),
+        ([(*CAST[:2], ["x"], {"to": 1}), ("Neg", ["x"], ["y"], {}), ("Sqrt", ["y"], ["logits"], {})], 3, "not finite"),
+    ],
+)
+def test_graphs_that_fail_on_texts_end_in_one_line(tmp_path, nodes, width, sentence, capfd):
+    ten = onnx.numpy_helper.from_array(np.array([10], dtype=np.int64), "ten")
+    backend = OnnxBackend(planted(tmp_path, nodes, width, weights=[ten]), PAD)
+    with pytest.raises(ModelError, match=f"planted.onnx' fails .*{sentence}.*; run 'masker export' on its model again"):
+        backend.predict_logits(rows([1, 2, 3], [4]))
+    assert capfd.readouterr().err == ""

@@ -35,6 +35,9 @@ ONNX_FOLDER = "onnx"
 RECORD = "export.json"
 FILES: dict[OnnxName, str] = {"onnx": "model.onnx", "onnx-int8": "model.int8.onnx"}
 
+#: Inputs of a graph, and the one that only some have.
+_REQUIRED, _TYPES = {"input_ids", "attention_mask"}, "token_type_ids"
+
 Floats = npt.NDArray[np.float32]
 
 
@@ -59,11 +62,12 @@ class OnnxBackend:
             self._session = _open_session(self._file, self._cores)
             self._widths = {output.name: int(output.shape[1]) for output in self._session.get_outputs()}
             self._n_outputs = self._widths["logits"]
+            inputs = {entry.name for entry in self._session.get_inputs()}
+            if not _REQUIRED <= inputs <= _REQUIRED | {_TYPES}:
+                raise ValueError(f"it reads {', '.join(sorted(inputs)) or 'nothing'}")
         except Exception as error:  # ONNX Runtime's errors share no base class
-            raise ModelError(
-                f"'{file}' cannot be opened ({_reason(error)}); run 'masker export' on its model again"
-            ) from None
-        self._has_types = "token_type_ids" in {entry.name for entry in self._session.get_inputs()}
+            raise self._unusable("cannot be opened", error) from None
+        self._has_types = _TYPES in inputs
         self._pad_id, self._max_tokens = pad_id, max_tokens
 
     @property
@@ -102,19 +106,26 @@ class OnnxBackend:
         session = self._session_of_one_core if many else self._session
 
         def step(rows: Rows) -> dict[str, Floats]:
-            return dict(zip(names, session.run(names, self._feed(encoded, rows)), strict=True))
+            try:
+                found = dict(zip(names, session.run(names, self._feed(encoded, rows)), strict=True))
+                for name, values in found.items():
+                    _check(name, values, (len(rows), self._widths[name]))
+            except Exception as error:  # as above: a graph from elsewhere may do anything
+                raise self._unusable("fails", error) from None
+            return found
 
         empty = {name: np.empty((0, self._widths[name]), dtype=np.float32) for name in names}
         return run_in_batches(encoded, self._max_tokens, step, advance, workers=self._cores) or empty
+
+    def _unusable(self, what: str, error: Exception) -> ModelError:
+        return ModelError(f"'{self._file}' {what} ({_reason(error)}); run 'masker export' on its model again")
 
     def _feed(self, encoded: Encoded, rows: Rows) -> dict[str, npt.NDArray[np.int64]]:
         input_ids, attention_mask = pad_rows([encoded.input_ids[row] for row in rows], self._pad_id)
         feed = {"input_ids": input_ids, "attention_mask": attention_mask}
         if self._has_types:
             types = encoded.token_type_ids
-            feed["token_type_ids"] = (
-                np.zeros_like(input_ids) if types is None else pad_rows([types[row] for row in rows], 0)[0]
-            )
+            feed[_TYPES] = np.zeros_like(input_ids) if types is None else pad_rows([types[row] for row in rows], 0)[0]
         return feed
 
 
@@ -125,7 +136,7 @@ def _open_session(file: str, threads: int) -> Any:
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what goes wrong is said by the error that follows
     # Threads that spin while they wait slow each other down as soon as another process wants one of the cores.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return runtime.InferenceSession(
@@ -135,6 +146,13 @@ def _open_session(file: str, threads: int) -> Any:
         # It would fuse what the export split for speed.
         disabled_optimizers=["SkipLayerNormFusion"],
     )
+
+
+def _check(name: str, values: Floats, shape: tuple[int, int]) -> None:
+    if values.shape != shape:
+        raise ValueError(f"its {name} have shape {values.shape} instead of {shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"its {name} are not finite numbers")
 
 
 def output_name(kind: str) -> str:
