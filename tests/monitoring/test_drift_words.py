@@ -23,6 +23,8 @@ def test_quiet():
     assert drift_sentence(state(12_400, share={**SHARE, "low": 0.0})) == (
         "No sign of a change in 12,400 texts; at most 18 % of the last 500 are foreign."
     )
+    few = drift_sentence(state(4, share={**SHARE, "low": 0.0, "high": 0.9}))
+    assert few == "No sign of a change in 4 texts, too few to say more."
     assert drift_sentence(state(12_400, share=SHARE)).endswith("about 11 % of the last 500 are foreign (6 to 18 %).")
 
 

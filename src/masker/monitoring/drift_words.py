@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+#: If as many of the texts might be foreign, nothing is known of them.
+_TELLS_NOTHING = 0.9
+
 
 def drift_sentence(state: dict[str, Any]) -> str:
     """One sentence for the state of a monitor (without its sentence)."""
@@ -16,6 +19,8 @@ def drift_sentence(state: dict[str, Any]) -> str:
     share = state["foreign_share"]
     if share is None or share["low"] > 0:
         return f"No sign of a change in {texts}{_foreign(share)}."
+    if share["high"] >= _TELLS_NOTHING:
+        return f"No sign of a change in {texts}, too few to say more."
     return (
         f"No sign of a change in {texts}; at most {100 * share['high']:.0f} % of the last {share['texts']} are foreign."
     )
