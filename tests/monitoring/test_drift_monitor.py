@@ -178,5 +178,6 @@ def test_blocks_end_at_multiples_of_the_step():
 
 
 def test_limits_without_classes_are_those_of_one():
-    settings = MonitorSettings()
+    settings = MonitorSettings(alarm_rate=0.04)
     assert group_limits(settings, 0) == group_limits(settings, 1)
+    assert group_limits(settings, 1)[1].martingale_rate == pytest.approx(0.01)

@@ -166,6 +166,8 @@ def test_a_change_is_compared_with_what_came_before_its_first_text():
     observe(group, scores[20:], first=21)
     group.alarm = Alarm(at=25, since=21, by=WINDOW)
     assert group.foreign_share() == foreign_share(group._recent, before)
+    group.alarm = Alarm(at=25, since=1, by=WINDOW)
+    assert group.foreign_share() == foreign_share(group._recent, group_of()._memory.exceedances(LEVELS))
 
 
 def test_the_past_is_thinned_out_by_hand():
