@@ -56,7 +56,7 @@ def test_information_about_several_labels():
     assert known.information() > 0.8 and unknown.information() < 0.05
 
 
-@pytest.mark.parametrize(("count", "little"), [(198, False), (201, True)])
+@pytest.mark.parametrize(("count", "little"), [(297, False), (300, True)])
 def test_of_few_documents_no_share_is_known(count, little):
     draw = np.random.default_rng(0)
     assert probes_of(draw.normal(size=(count, 4)), np.arange(count) % 3, 3).explains_little is little
@@ -73,7 +73,7 @@ def start(tiny_settings, tmp_path, monkeypatch):
     """``start(information)``: a run whose probe explains that much."""
 
     def make(information, method="vanilla", folds=True):
-        monkeypatch.setattr(module, "LEAST_DOCUMENTS", 30)
+        monkeypatch.setattr(module, "LEAST_DOCUMENTS", 10)
         monkeypatch.setattr(RunProbes, "_information", lambda self, enough: information)
         texts, labels = make_corpus(42)
         calibration = {"calibration": "cross-fit" if folds else "split"}

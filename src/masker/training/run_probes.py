@@ -38,8 +38,8 @@ _HEAD = "head"
 #: A probe that explains less of the labels than this is no start: what it holds on to is not what makes the class, and
 #: a network that starts there keeps holding on to it. Topics and intents lie well above, sentiment below.
 LEAST_INFORMATION = 0.6
-#: With fewer documents the share is hardly known, and a new head has little to learn from.
-LEAST_DOCUMENTS = 200
+#: With fewer documents of a class, on average, a new head has little to learn from, and the share is hardly known.
+LEAST_DOCUMENTS = 100
 
 Vectors = Callable[[Encoded], Any]
 
@@ -121,7 +121,7 @@ class RunProbes:
     @property
     def explains_little(self) -> bool | None:
         """Whether the network had better start from a new head; ``None`` before :meth:`fit_start`, of any fold."""
-        if not self._n_classes or self.documents.n_documents < LEAST_DOCUMENTS:
+        if not self._n_classes or self.documents.n_documents < LEAST_DOCUMENTS * self._n_classes:
             return False
         return self.information() < LEAST_INFORMATION if _HEAD in self._computed else None
 
