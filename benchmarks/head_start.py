@@ -2,6 +2,7 @@
 
 Part ``information``: the share of the labels' entropy that a probe explains of left-out documents, for each corpus.
 Part ``starts``: accuracy at home and in other domains of networks that start from the probe and from a new head.
+Part ``mistakes``: accuracy of the default and of ``--method linear`` where some training labels are wrong.
 
 Writes ``results/head_start.json`` and the tables of ``docs/training.md``; ``--page`` only writes the page.
 """
@@ -18,9 +19,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 from benchmarks.drift_page import write_tables
 from masker.config import DataSettings, Settings, build_settings
-from masker.documents import Documents, read_documents, subsample
+from masker.documents import Documents, read_documents, subsample, subsample_classes
 from masker.documents.texts import texts_of
 from masker.files import write_json
 from masker.metrics import accuracy
@@ -50,12 +53,25 @@ TRANSFERS = {
     "20newsgroups": (1000, ("20newsgroups",)),
     "hwu64": (1000, ("hwu64",)),
 }
+#: Corpus, documents of a class, shares of the labels that are drawn at random.
+MISTAKES = ("snips", 50, (0.0, 0.1, 0.35))
 STARTS = {"probe": -math.inf, "new": 1.0}  # the least share that a probe must explain
 
 
 def read(corpus: str, split: str, count: int) -> Documents:
     """Some labelled documents of a corpus."""
     return subsample(read_documents(f"{corpus}:{split}", DataSettings(), require_labels=True), count, SEED)
+
+
+def fitted(train: Documents, chosen: Settings) -> Model:
+    """A model, trained in a folder that goes."""
+    with tempfile.TemporaryDirectory(prefix="masker-start-") as work:
+        return Model.fit(train, chosen, Path(work) / "work", device="cpu")
+
+
+def accuracy_on(model: Model, documents: Documents) -> float:
+    """The share of the documents that get their own label, rejected or not."""
+    return accuracy(documents.labels or [], [found.label for found in model.predict(texts_of(documents))])
 
 
 def settings() -> Settings:
@@ -92,18 +108,45 @@ def starts() -> list[dict[str, Any]]:
     for corpus, (count, tests) in TRANSFERS.items():
         train = read(corpus, "train", count)
         for start, least in STARTS.items():
-            with (
-                patch.object(run_probes, "LEAST_INFORMATION", least),
-                tempfile.TemporaryDirectory(prefix="masker-start-") as work,
-            ):
-                model = Model.fit(train, settings(), Path(work) / "work", device="cpu")
+            with patch.object(run_probes, "LEAST_INFORMATION", least):
+                model = fitted(train, settings())
             for test in tests:
                 documents = read(test, "test", TEST)
-                found = [prediction.label for prediction in model.predict(texts_of(documents))]
-                figures = {"documents": len(documents), "accuracy": accuracy(documents.labels or [], found)}
+                figures = {"documents": len(documents), "accuracy": accuracy_on(model, documents)}
                 rows.append({"trained_on": corpus, "start": start, "tested_on": test, **figures})
                 print(rows[-1], file=sys.stderr)
     return rows
+
+
+def with_mistakes(documents: Documents, share: float) -> Documents:
+    """The same documents, a share of them with a label drawn from all."""
+    draw, names = np.random.default_rng(SEED), documents.class_names
+    wrong, drawn = draw.random(len(documents)) < share, draw.integers(len(names), size=len(documents))
+    own = [str(label) for label in documents.labels or []]
+    labels = [names[place] if is_wrong else label for label, is_wrong, place in zip(own, wrong, drawn, strict=True)]
+    return Documents(documents.texts, None, labels, f"{documents.name}, {share:.0%} at random")
+
+
+def mistakes() -> list[dict[str, Any]]:
+    """Accuracy on right labels after training on some wrong ones."""
+    corpus, each, shares = MISTAKES
+    whole = read_documents(f"{corpus}:train", DataSettings(), require_labels=True)
+    train, test = subsample_classes(whole, each, SEED), read(corpus, "test", TEST)
+    rows = []
+    for share, method in product(shares, ("linear", "masker")):
+        model = fitted(with_mistakes(train, share), build_settings({"training": {"method": method, "seed": SEED}}))
+        rows.append({"share": share, "method": method, "documents": len(train), "accuracy": accuracy_on(model, test)})
+        print(rows[-1], file=sys.stderr)
+    return rows
+
+
+def mistakes_table(results: dict[str, Any]) -> str:
+    """One row for each share of wrong labels."""
+    lines = ["| labels drawn at random | linear | default |", "| --- | --- | --- |"]
+    found = {(row["share"], row["method"]): f"{100 * row['accuracy']:.1f}" for row in results["mistakes"]}
+    for share in dict.fromkeys(share for share, _ in found):
+        lines.append(f"| {100 * share:.0f} % | {found[share, 'linear']} | {found[share, 'masker']} |")
+    return "\n".join(lines) + "\n"
 
 
 def information_table(results: dict[str, Any]) -> str:
@@ -126,8 +169,12 @@ def starts_table(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-PARTS = {"information": information, "starts": starts}
-TABLES = {"information": (information_table, ("information",)), "starts": (starts_table, ("starts",))}
+PARTS = {"information": information, "starts": starts, "mistakes": mistakes}
+TABLES = {
+    "information": (information_table, ("information",)),
+    "starts": (starts_table, ("starts",)),
+    "mistakes": (mistakes_table, ("mistakes",)),
+}
 
 
 def main() -> None:

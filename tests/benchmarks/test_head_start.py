@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from benchmarks.head_start import PAGE, RESULTS, information_table, starts_table
+from benchmarks.head_start import PAGE, RESULTS, TABLES, information_table, mistakes_table, starts_table, with_mistakes
+from masker import Documents
 
 
 def test_a_table_has_a_line_for_each_corpus():
@@ -33,8 +34,26 @@ def test_starts_stand_side_by_side():
     ]
 
 
+def test_wrong_labels():
+    rows = [
+        {"share": share, "method": method, "documents": 9, "accuracy": figure}
+        for share, method, figure in [(0.0, "linear", 0.9), (0.0, "masker", 0.95), (0.35, "linear", 0.8)]
+    ]
+    rows.append({"share": 0.35, "method": "masker", "documents": 9, "accuracy": 0.856})
+    assert mistakes_table({"mistakes": rows}).splitlines()[2:] == ["| 0 % | 90.0 | 95.0 |", "| 35 % | 80.0 | 85.6 |"]
+
+
+def test_labels_are_drawn_from_all():
+    """Of 1,000 documents of four classes, 40 % are drawn, a quarter of which get their own label."""
+    right = ["a", "b", "c", "d"] * 250
+    documents = Documents([str(number) for number in range(1000)], None, right, "made up")
+    assert with_mistakes(documents, 0.0).labels == right
+    changed = sum(one != other for one, other in zip(with_mistakes(documents, 0.4).labels, right, strict=True))
+    assert 250 < changed < 350
+
+
 @pytest.mark.skipif(not RESULTS.exists(), reason="not measured yet")
 def test_the_page_shows_the_stored_figures():
     stored, page = json.loads(RESULTS.read_text(encoding="utf-8")), PAGE.read_text(encoding="utf-8")
-    assert information_table(stored) in page
-    assert starts_table(stored) in page
+    for make, needed in TABLES.values():
+        assert not set(needed) <= set(stored) or make(stored) in page

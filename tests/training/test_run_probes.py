@@ -11,6 +11,7 @@ from masker.documents.encoding import Encoded
 from masker.modeling.network import MaskerNetwork
 from masker.training import run_probes as module
 from masker.training.decisions import decisions_of
+from masker.training.probe import STRENGTH, fit_probe
 from masker.training.run import TrainingRun
 from masker.training.run_probes import RunProbes
 from masker.training.schedule import NEW_KEYWORD_STEPS, NEW_STEPS
@@ -48,6 +49,17 @@ def test_information_is_sought_with_less_regularization_if_the_usual_one_hides_i
     assert probes_of(vectors, labels, 200).information() > module.LEAST_INFORMATION
 
 
+@pytest.mark.parametrize(("count", "strength"), [(57, 10.0), (60, 1.0)])
+def test_labels_with_many_mistakes_are_not_learned_by_heart(count, strength):
+    """Labels that vectors say nothing about, 20 of each of three classes or fewer."""
+    draw = np.random.default_rng(0)
+    vectors, labels = draw.normal(size=(count, 40)), np.arange(count) % 3
+    length = np.linalg.norm(vectors, axis=1).mean()
+    expected = fit_probe(vectors / length, labels, 3, strength=strength)
+    started = probes_of(vectors, labels, 3).fit_start(None)  # the vectors are known by now
+    np.testing.assert_allclose(started.weight, expected.weight / length)
+
+
 def test_information_about_several_labels():
     draw = np.random.default_rng(0)
     flags = (draw.random((400, 3)) < 0.4).astype(np.int8)
@@ -74,7 +86,7 @@ def start(tiny_settings, tmp_path, monkeypatch):
 
     def make(information, method="vanilla", folds=True):
         monkeypatch.setattr(module, "LEAST_DOCUMENTS", 10)
-        monkeypatch.setattr(RunProbes, "_information", lambda self, enough: information)
+        monkeypatch.setattr(RunProbes, "_search", lambda self, enough: (information, STRENGTH))
         texts, labels = make_corpus(42)
         calibration = {"calibration": "cross-fit" if folds else "split"}
         settings = tiny_settings("bert", training={"method": method}, detection=calibration)

@@ -40,6 +40,9 @@ _HEAD = "head"
 LEAST_INFORMATION = 0.6
 #: With fewer documents of a class, on average, a new head has little to learn from, and the share is hardly known.
 LEAST_DOCUMENTS = 100
+#: With fewer documents of a class, on average, the usual strength starts the head. With more, another one is looked for
+#: where that explains little: labels with many mistakes, for example, it would learn by heart.
+SEARCHED_DOCUMENTS = 20
 
 Vectors = Callable[[Encoded], Any]
 
@@ -86,7 +89,9 @@ class RunProbes:
         kept = self._kept[rows]
         vectors = self.once(_HEAD, lambda: compute(self.documents.take(rows.tolist())))[kept]
         length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
-        probe = self._fit(vectors / length, self._labels[rows][kept])
+        searched = self._n_classes and self.documents.n_documents >= SEARCHED_DOCUMENTS * self._n_classes
+        strength = self._best()[1] if searched else STRENGTH
+        probe = self._fit(vectors / length, self._labels[rows][kept], strength=strength)
         return LinearMap(probe.weight / length, probe.bias)
 
     def information(self, enough: float | None = None) -> float:
@@ -99,9 +104,14 @@ class RunProbes:
         Args:
             enough: No better strength is looked for beyond this share; ``None`` is what a start needs.
         """
-        return float(self.once("information", lambda: self._information(enough or LEAST_INFORMATION)))
+        return self._best(enough)[0]
 
-    def _information(self, enough: float) -> float:
+    def _best(self, enough: float | None = None) -> tuple[float, float]:
+        """That share and its C, the usual one if that explains enough."""
+        best: tuple[float, float] = self.once("best", lambda: self._search(enough or LEAST_INFORMATION))
+        return best
+
+    def _search(self, enough: float) -> tuple[float, float]:
         probed = self._probed_rows
         places = np.random.default_rng(0).permutation(len(probed))[:CHOOSING_DOCUMENTS]
         places.sort()  # all of them, in order, if there are not too many
@@ -110,11 +120,11 @@ class RunProbes:
         folds = stratified_folds(single_labels(labels).tolist(), CHOOSING_FOLDS, self._settings.training.seed)
         # A 1-vs-rest head is judged as the softmax that it comes close to.
         head: Head = "multi-label" if labels.ndim == 2 else "multi-class"
-        entropy, best = label_entropy(labels), -np.inf
+        entropy, best = label_entropy(labels), (-np.inf, STRENGTH)
         for strength in sorted(STRENGTHS, key=lambda strength: strength != STRENGTH):  # the usual one mostly suffices
             logits = out_of_fold_logits(vectors, labels, self._n_classes, folds, head=head, strength=strength)
-            best = max(best, 1.0 - cross_entropy(logits, labels) / entropy)
-            if best >= enough:
+            best = max(best, (1.0 - cross_entropy(logits, labels) / entropy, strength), key=lambda pair: pair[0])
+            if best[0] >= enough:
                 break
         return best
 
