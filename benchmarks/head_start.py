@@ -71,7 +71,8 @@ def fitted(train: Documents, chosen: Settings) -> Model:
 
 def accuracy_on(model: Model, documents: Documents) -> float:
     """The share of the documents that get their own label, rejected or not."""
-    return accuracy(documents.labels or [], [found.label for found in model.predict(texts_of(documents))])
+    own = [str(label) for label in documents.labels or []]
+    return accuracy(own, [str(found.label) for found in model.predict(texts_of(documents))])
 
 
 def settings() -> Settings:
