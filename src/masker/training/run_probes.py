@@ -36,7 +36,7 @@ CHOOSING_FOLDS = 5
 #: Where the vectors are kept that the head of a network reads.
 _HEAD = "head"
 #: A probe that explains less of the labels than this is no start: what it holds on to is not what makes the class, and
-#: a network that starts there keeps holding on to it. Topics and intents lie well above, sentiment below.
+#: a network that starts there keeps holding on to it. Topics and intents lie above, sentiment below (docs/training.md).
 LEAST_INFORMATION = 0.6
 #: With fewer documents of a class, on average, a new head has little to learn from, and the share is hardly known.
 LEAST_DOCUMENTS = 100
