@@ -12,10 +12,11 @@ from contextlib import closing
 
 import httpx
 import pytest
+import uvicorn
 
 from masker import Client
 from masker.errors import ConfigError
-from masker.service.server import Listening, bind, is_loopback, listeners, server_config
+from masker.service.server import Listening, bind, is_loopback, listeners
 from masker.service.service_options import ServiceOptions
 from tests.service.running import load, running
 
@@ -62,7 +63,7 @@ def test_many_new_callers_are_accepted_together():
         for end in [*callers, *accepted, *servers]:
             end.close()
 
-    config = server_config(None, ServiceOptions(), Listening("127.0.0.1"))
+    config = uvicorn.Config(None, log_config=None)  # ours would set up logging, for all tests that follow
     with bind("127.0.0.1", 0) as taken, closing(config.get_loop_factory()()) as loop:
         loop.run_until_complete(burst(taken))
     assert counts[-1] == 20
