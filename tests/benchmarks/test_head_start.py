@@ -1,10 +1,8 @@
-"""The tables of the benchmark of starts, and the share that it measures on documents a probe cannot learn from."""
+"""The tables of the benchmark of starts, and the labels that it makes wrong."""
 
 from __future__ import annotations
 
 import json
-
-import pytest
 
 from benchmarks.head_start import PAGE, RESULTS, TABLES, information_table, mistakes_table, starts_table, with_mistakes
 from masker import Documents
@@ -52,8 +50,7 @@ def test_labels_are_drawn_from_all():
     assert 250 < changed < 350
 
 
-@pytest.mark.skipif(not RESULTS.exists(), reason="not measured yet")
 def test_the_page_shows_the_stored_figures():
     stored, page = json.loads(RESULTS.read_text(encoding="utf-8")), PAGE.read_text(encoding="utf-8")
-    for make, needed in TABLES.values():
-        assert not set(needed) <= set(stored) or make(stored) in page
+    for make, _ in TABLES.values():
+        assert make(stored) in page

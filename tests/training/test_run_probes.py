@@ -49,6 +49,13 @@ def test_information_is_sought_with_less_regularization_if_the_usual_one_hides_i
     assert probes_of(vectors, labels, 200).information() > module.LEAST_INFORMATION
 
 
+def test_the_most_that_a_probe_can_explain_is_looked_for_when_asked():
+    """Two classes apart: the usual strength explains enough, and less regularization more."""
+    labels = np.tile([0, 1], 60)
+    probes = probes_of(np.eye(2)[labels], labels, 2)
+    assert module.LEAST_INFORMATION < probes.information() < probes.information(enough=1.0)
+
+
 @pytest.mark.parametrize(("count", "strength"), [(57, 10.0), (60, 1.0)])
 def test_labels_with_many_mistakes_are_not_learned_by_heart(count, strength):
     """Labels that vectors say nothing about, 20 of each of three classes or fewer."""

@@ -108,7 +108,8 @@ class RunProbes:
 
     def _best(self, enough: float | None = None) -> tuple[float, float]:
         """That share and its C, the usual one if that explains enough."""
-        best: tuple[float, float] = self.once("best", lambda: self._search(enough or LEAST_INFORMATION))
+        enough = LEAST_INFORMATION if enough is None else enough
+        best: tuple[float, float] = self.once(f"best of {enough}", lambda: self._search(enough))
         return best
 
     def _search(self, enough: float) -> tuple[float, float]:
