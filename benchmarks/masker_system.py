@@ -12,6 +12,7 @@ import json
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ def run_task(method: str, task: dict[str, Any]) -> dict[str, Any]:
     from masker.documents import Documents
     from masker.model import Model
     from masker.provenance import provenance
+
+    # Imports are not training; Model.fit puts these off until they are needed.
+    import_module("masker.detection.training_and_calibration")
+    import_module("sklearn.linear_model")
 
     torch.set_num_threads(task["threads"])
     chosen = {} if method == DEFAULT else {"method": method}

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, logsumexp
 
 from masker.config import Head
-from masker.training.probe import STRENGTH, LinearMap
+from masker.training.probe import STRENGTH, LinearMap, one_blas_thread
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -74,6 +74,7 @@ def grow_head(old: LinearMap, vectors: Floats, labels: Labels, n_classes: int, h
         gradient = np.hstack([apart + STRENGTH * slope.T @ rows, STRENGTH * slope.sum(axis=0)[:, None]])
         return 0.5 * float((apart**2).sum()) + STRENGTH * loss, gradient.ravel()
 
-    found = minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _MOST_STEPS})
+    with one_blas_thread():
+        found = minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _MOST_STEPS})
     final = found.x.reshape(n_classes, width + 1)
     return LinearMap(final[:, :-1] / length, final[:, -1])
