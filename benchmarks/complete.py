@@ -15,7 +15,7 @@ from masker.model import Model
 from masker.training.run import TrainingRun
 
 #: Enough not to be cross-fitted, whole, as ``masker train`` cuts them.
-DOCUMENTS = 1000
+DOCUMENTS = 500
 SEEDS = (0, 1, 2)
 AGREEMENT = 0.8
 
