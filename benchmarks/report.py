@@ -16,7 +16,7 @@ Written by `make bench` (this processor) and `make bench-avx2` (the same without
 run on one machine: the median over rounds, with the smallest and the largest round in brackets, then the goal and
 whether it is reached. "against" says what the ratio compares with; a row "against without" switches one trick off.
 Text: five classes of 20 Newsgroups, truncated to 512 characters; embedded backbone; batches of 16. Whole trainings are
-`masker train` with nothing set but the method, on 1,000 documents that are not truncated to 512 characters.
+`masker train` with nothing set but the method, on 500 documents that are not truncated to 512 characters.
 
 """
 
