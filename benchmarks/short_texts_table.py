@@ -8,6 +8,11 @@ from typing import Any
 from benchmarks.masker_system import DEFAULT
 from benchmarks.measure import Row, compare
 from benchmarks.short_texts import LINEAR, MANY_TEXTS, MAX_STEPS, SETFIT
+from masker.experiments.comparison import compare_paired
+from masker.report.verdict import verdict
+
+#: Percentages by (texts, seed) and test set.
+Figures = dict[tuple[tuple[str, int], str], float]
 
 #: Goals of the default: seconds, against SetFit, and in total against the linear baseline.
 MOST_SECONDS, MOST_OF_SETFIT, MOST_OF_LINEAR = 60.0, 0.5, 4.0
@@ -32,7 +37,7 @@ def short_texts_section(processors: dict[str, Any]) -> str:
     section = _HEAD + (_SOURCE if processors else _NOTHING)
     for kind, results in processors.items():
         section += f"\n{kind}: median over seeds, smallest and largest in brackets.\n\n{_table(results['rows'])}"
-        section += _goals(results["rows"]) + _origin(results["provenance"])
+        section += _goals(results["rows"]) + _comparisons(results["rows"]) + _origin(results["provenance"])
     return section
 
 
@@ -109,6 +114,49 @@ def _goals(rows: list[dict[str, Any]]) -> str:
             verdict = "yes" if seconds <= MOST_SECONDS else "no"
             lines.append(f"- {case}: default, trained in {seconds:.1f} s; at most {MOST_SECONDS:g} s: {verdict}")
     return "\nGoals:\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _comparisons(rows: list[dict[str, Any]]) -> str:
+    """The default against each other system, paired by texts and seed."""
+    lines = []
+    for other in (LINEAR, SETFIT):
+        theirs = [row for row in rows if row["system"] == other]
+        scores = dict.fromkeys(score for row in theirs for by_score in row["auroc"].values() for score in by_score)
+        lines.append(_paired_line(f"{other}, accuracy", _accuracies(rows, DEFAULT), _accuracies(rows, other)))
+        for score in scores:
+            by = f" by {score}" if len(scores) > 1 else ""
+            lines.append(_paired_line(f"{other}{by}, AUROC", _own_areas(rows), _system_areas(theirs, score)))
+    found = [line for line in lines if line]
+    return "\nQuality, paired by texts and seed:\n\n" + "\n".join(found) + "\n" if found else ""
+
+
+def _accuracies(rows: list[dict[str, Any]], system: str) -> Figures:
+    return {((row["case"], row["seed"]), "test"): 100 * row["accuracy"] for row in rows if row["system"] == system}
+
+
+def _own_areas(rows: list[dict[str, Any]]) -> Figures:
+    return _system_areas([row for row in rows if row["system"] == DEFAULT], "own score")
+
+
+def _system_areas(rows: list[dict[str, Any]], score: str) -> Figures:
+    return {
+        ((row["case"], row["seed"]), name): 100 * by_score[score]
+        for row in rows
+        for name, by_score in row["auroc"].items()
+        if score in by_score
+    }
+
+
+def _paired_line(against: str, ours: Figures, theirs: Figures) -> str:
+    paired = compare_paired(ours, theirs)
+    if paired is None:
+        return ""
+    runs = "1 pair" if paired.units == 1 else f"{paired.units} pairs"
+    claim = verdict(paired.rounded(), better="the default is better", worse="the default is worse")
+    return (
+        f"- default against {against}: better in {paired.wins} of {paired.cells} cells, {paired.difference:+.1f} "
+        f"points on average over {runs} of runs; {claim}"
+    )
 
 
 def _origin(origin: dict[str, Any]) -> str:

@@ -41,6 +41,30 @@ def test_section_has_a_line_for_each_case_and_system():
     assert "SetFit 300 steps, seeds 0, 1; masker with masker 0.1; SetFit with setfit 1.2." in section
 
 
+def test_quality_is_paired_by_texts_and_seed():
+    """Six bots, seed 0: 80 % right and 0.90 against 70 % and 0.70 by one score, 0.85 by the other.
+
+    All six differences are positive, so of 2^6 = 64 sign patterns two are as extreme: p = 2 / 64 = 0.031.
+    """
+    areas = {"no intent": {"highest probability": 0.7, "nearest neighbour": 0.85}}
+    rows = [
+        line
+        for bot in range(6)
+        for line in (
+            row(f"bot {bot}", "default", 0, 50.0, rejected={"test": 0.05}),
+            row(f"bot {bot}", "default", 1, 50.0, rejected={"test": 0.05}),  # nothing to compare it with
+            {**row(f"bot {bot}", "SetFit", 0, 200.0, auroc=areas), "accuracy": 0.7},
+        )
+    ]
+    section = short_texts_section({"AVX2": {"rows": rows, "provenance": ORIGIN}})
+    shown = "p = 0.031 (sign-flip test over runs): the default is better"
+    over = "points on average over 6 pairs of runs"
+    assert f"- default against SetFit, accuracy: better in 6 of 6 cells, +10.0 {over}; {shown}" in section
+    assert f"- default against SetFit by highest probability, AUROC: better in 6 of 6 cells, +20.0 {over}" in section
+    assert f"- default against SetFit by nearest neighbour, AUROC: better in 6 of 6 cells, +5.0 {over}" in section
+    assert "against linear" not in section
+
+
 def test_section_without_rows_links_to_no_file():
     section = short_texts_section({})
     assert "short_texts.json" not in section
