@@ -17,6 +17,7 @@ ORDER = [
     "distributed",
     "config_sources",
     "presets",
+    "config_sections",
     "config_checks",
     "config",
     "provenance",
