@@ -36,6 +36,7 @@ ORDER = [
     "training",
     "detection",
     "model_files",
+    "model_training",
     "model",
     "classifier",
     "evidence",
