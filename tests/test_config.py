@@ -28,16 +28,6 @@ def problems(**arguments):
 # --- defaults --------------------------------------------------------------------------------------------------------
 
 
-def test_defaults_are_the_papers_numbers():
-    """Section "Experimental setup": 10 C keywords, class-agnostic, by attention; p = 0.5, q = 0.9; lambdas 0.001."""
-    settings = build_settings()
-    assert (settings.masking.keyword_mask_prob, settings.masking.context_mask_prob) == (0.5, 0.9)
-    assert (settings.loss.lambda_mkr, settings.loss.lambda_mer) == (1e-3, 1e-3)
-    assert (settings.keywords.source, settings.keywords.per_class) == ("attention", 10)
-    assert settings.keywords.class_balanced is False
-    assert (settings.loss.mkr_reduction, settings.loss.keyword_view) == ("sum", "reconstruct")
-
-
 @pytest.mark.parametrize(("preset", "mer"), [("ood", 1e-3), ("cross-domain", 1e-4)])
 def test_presets_are_the_papers_numbers(preset, mer):
     settings = build_settings(preset=preset)
@@ -48,15 +38,6 @@ def test_presets_are_the_papers_numbers(preset, mer):
     assert (training.batch_size, training.learning_rate, training.embedding_lr_scale) == (16, 5e-5, 0.5)
     assert (training.head_start, training.frozen_layers, settings.averaged_share) == ("new", 0, 0.0)
     assert settings.detection.calibration == "split"
-
-
-def test_what_only_the_paper_does_is_off_by_default():
-    settings = build_settings()
-    assert (settings.training.embedding_layers, settings.training.lr_schedule) == ("words", "auto")
-    assert (settings.training.warmup_fraction, settings.training.max_grad_norm) == (0.1, 1.0)
-    assert (settings.keywords.random_share, settings.keywords.attention_epochs) == (None, None)
-    assert (settings.loss.lambda_attention, settings.baselines.residual_documents) == (0.0, "all")
-    assert settings.data.validation_fraction == 0.1
 
 
 def test_the_keyword_stage_may_have_epochs_of_its_own():
@@ -128,19 +109,6 @@ def test_a_default_head_is_that_of_a_probe():
     assert build_settings().model.head == build_settings({"model": {"max_length": 64}}).model.head == "multi-class"
 
 
-@pytest.mark.parametrize("share", [0.0, 1.1])
-def test_view_share_outside_zero_and_one(share):
-    (line,) = problems(layers=({"masking": {"view_share": share}},))
-    assert line.startswith("masking.view_share: ") and line.endswith(f"got {share!r}")
-
-
-def test_confidence_is_a_probability_above_one_half():
-    assert build_settings({"detection": {"confidence": 0.95}}).detection.confidence == 0.95
-    assert build_settings({"detection": {"confidence": 0}}).detection.confidence is None
-    (line,) = problems(layers=({"detection": {"confidence": 0.05}},))
-    assert line.startswith("detection.confidence: must be at least 0.5 and below 1") and line.endswith("got 0.05")
-
-
 def test_head_that_a_method_cannot_have():
     for method, head in (("openmax", "one-vs-rest"), ("doc", "multi-class"), ("residual", "regression")):
         (line,) = problems(layers=[{"training": {"method": method}, "model": {"head": head}}])
@@ -158,11 +126,6 @@ def test_published_rule_needs_a_method_that_has_one():
 def test_nonsense_is_a_validation_error(content):
     with pytest.raises(ValidationError):
         Settings.model_validate(content)
-
-
-def test_settings_cannot_be_changed_by_accident():
-    with pytest.raises(ValidationError):
-        build_settings().loss.lambda_mer = 3.0
 
 
 def test_settings_round_trip_through_json():
@@ -223,25 +186,6 @@ def test_several_errors_are_reported_together():
         assert sum(name in line for line in lines) == 1, name
 
 
-@pytest.mark.parametrize("key", ["keyword_mask_prob", "context_mask_prob"])
-@pytest.mark.parametrize("value", [-0.1, 1.0001, "often"])
-def test_probability_outside_zero_and_one(key, value):
-    (line,) = problems(layers=({"masking": {key: value}},))
-    assert line.startswith(f"masking.{key}: ")
-    assert line.endswith(f"got {value!r}")
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_probabilities_zero_and_one_are_allowed(value):
-    assert build_settings({"masking": {"keyword_mask_prob": value}}).masking.keyword_mask_prob == value
-
-
-@pytest.mark.parametrize("value", [".nan", ".inf", "NaN", "-1"])
-def test_weights_must_be_finite_and_not_negative(value):
-    (line,) = problems(overrides=[f"loss.lambda_mkr={value}"])
-    assert line.startswith("loss.lambda_mkr: ")
-
-
 def test_unknown_setting_is_explained():
     (line,) = problems(overrides=["loss.lamda_mer=1"])
     assert "unknown setting 'loss.lamda_mer'" in line
@@ -254,12 +198,6 @@ def test_unknown_section_is_explained():
     assert "unknown section 'trainning'" in line
     assert "detection" in line
     assert line.endswith("Did you mean 'training'?")
-
-
-def test_unknown_choice_lists_the_choices():
-    (line,) = problems(layers=({"model": {"head": "softmax"}},))
-    assert line.startswith("model.head: ")
-    assert all(head in line for head in ("one-vs-rest", "multi-class", "regression", "'softmax'"))
 
 
 def test_unknown_preset():

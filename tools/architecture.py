@@ -283,8 +283,9 @@ def picture(package: Path = PACKAGE) -> str:
     for level in layout.floors:
         for place in sorted((place for place in level if place.name), key=lambda place: place.name):
             lines += _box(place, top[place.floor], tall[place.floor], texts[place.name])
-    lines += _basement(height, below)
-    bottom = height + 32 + 2 * LINE + 14
+    names = wrap(" · ".join(below), WIDTH // CHARACTER, break_on_hyphens=False)
+    lines += _basement(height, names)
+    bottom = height + 32 + LINE * (1 + len(names)) + 14
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom:.0f}" font-family="sans-serif">',
@@ -309,10 +310,14 @@ def _box(place: Place, y: float, tall: float, text: list[str]) -> list[str]:
 
 
 def _basement(y: float, names: list[str]) -> list[str]:
+    tall = 32 + LINE * (1 + len(names))
     return [
-        f'<rect x="14" y="{y:.0f}" width="{WIDTH - 28}" height="{32 + 2 * LINE}" rx="6" fill="#eceef8" stroke="#557"/>',
-        _text(WIDTH / 2, y + 27, " · ".join(names), 'font-size="14" fill="#112"'),
-        _text(WIDTH / 2, y + 50, "the basement: every room may import these", 'font-size="13" fill="#334"'),
+        f'<rect x="14" y="{y:.0f}" width="{WIDTH - 28}" height="{tall}" rx="6" fill="#eceef8" stroke="#557"/>',
+        *(
+            _text(WIDTH / 2, y + 27 + LINE * line, words, 'font-size="14" fill="#112"')
+            for line, words in enumerate(names)
+        ),
+        _text(WIDTH / 2, y + tall - 16, "the basement: every room may import these", 'font-size="13" fill="#334"'),
     ]
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
-CONFIG = Path(__file__).parent.parent / "src" / "masker" / "config.py"
+SECTIONS = Path(__file__).parent.parent / "src" / "masker" / "config_sections.py"
 _SIGNS = {"Ge": ("≥", "ge"), "Gt": (">", "gt"), "Le": ("≤", "le"), "Lt": ("<", "lt")}
 
 
 def settings_tables() -> str:
-    """A table of each section of the settings: name, default, what is allowed, and what ``config.py`` says about it."""
+    """A table of each section of the settings: name, default, what is allowed, and what its comment says."""
     from masker.config import AuditSettings, Settings
 
-    source = CONFIG.read_text(encoding="utf-8")
+    source = SECTIONS.read_text(encoding="utf-8")
     fields = Settings.model_fields.items()
     sections = {name: type(field.get_default(call_default_factory=True)) for name, field in fields}
     parts = []

@@ -30,12 +30,10 @@ from masker.detection.fitting import DetectorFitter
 from masker.detection.prediction import Prediction, predictions_of
 from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
 from masker.detection.trade_off import operating_point
-from masker.documents import Documents, check_classes, check_form, settings_for
+from masker.documents import Documents, check_form
 from masker.documents.encoding import Encoded, encode
-from masker.documents.label_doubts import warn_of_doubts
 from masker.documents.texts import Text, split_pairs, texts_of
 from masker.errors import ConfigError, DataError, MaskerError, ModelError
-from masker.extras import require
 from masker.inference.backend import LINEAR_TENSORS, TOKEN_HEAD, Backend
 from masker.inference.batching import Advance
 from masker.inference.outputs import Outputs
@@ -43,6 +41,7 @@ from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
 from masker.labels import LABEL_TYPES, class_indices, label_matrix
 from masker.model_files import folder_content, read_model_fields
+from masker.model_training import train_model_fields
 from masker.modeling.model_folder import Change, load_manifest, save_folder, update_folder
 from masker.provenance import provenance
 from masker.registry import METHODS
@@ -115,28 +114,9 @@ class Model:
             DataError: When the documents cannot train a classifier.
             MissingPackageError: When the packages of ``masker[train]`` are not installed.
         """
-        require("training", "torch", "transformers", "accelerate", "sklearn")
-        from masker.detection.training_and_calibration import all_decisions, train_and_calibrate
-        from masker.training.run import TrainingRun
-        from masker.training.work_folder import work_folder
-
-        classes: list[str] = []
-        settings = settings_for(documents, settings)
-        if settings.model.head != "regression":
-            check_classes(documents)
-            classes = sorted(documents.class_names, key=LABEL_TYPES[label_type])
-            warn_of_doubts(documents)
-        data = {"data": documents.name, "data_sha256": documents.fingerprint(), "rows": len(documents)}
-        origin = provenance(seed=settings.training.seed, **data)
-        with work_folder(work, documents, settings, restart=restart):
-            run = TrainingRun(documents, classes, settings, work, device)
-            backend, detector = train_and_calibrate(run, METHODS.get(settings.training.method).train)
-        origin["decisions"] = all_decisions(run)
-        run.tokenizer.model_max_length = run.max_length
         return cls(
-            run.tokenizer, run.max_length, backend, detector, settings, classes,
-            label_type, documents.pairs is not None, run.keywords, run.validation, origin, run.loss_curves(),
-        )  # fmt: skip
+            **train_model_fields(documents, settings, work, label_type=label_type, device=device, restart=restart)
+        )
 
     @classmethod
     def open(

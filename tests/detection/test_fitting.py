@@ -7,8 +7,7 @@ import pytest
 
 from masker.detection.auto import Observed
 from masker.detection.detector import Detector
-from masker.detection.fitting import DetectorFitter, sample_documents
-from masker.documents.encoding import Encoded
+from masker.detection.fitting import DetectorFitter
 from masker.errors import ConfigError, ModelError
 from masker.inference.windows import document_outputs
 from masker.keywords import Keyword, KeywordSet
@@ -285,10 +284,6 @@ class TestRecalibrate:
         fresh = fitter(settings("knn")).recalibrate(fit(settings()), NEW, statistics=TRAIN)
         assert "auto" not in fresh.available() and "score 'auto' was chosen with the old statistics" in caplog.text
 
-    def test_statistics_that_nothing_is_learnt_from(self):
-        with pytest.raises(ConfigError, match="score 'energy' learns nothing from them"):
-            fitter(settings("energy")).recalibrate(fit(settings("energy")), NEW, statistics=TRAIN)
-
     def test_a_model_whose_score_was_removed_gets_auto(self):
         """As stored by an earlier version: score ``knn-mean``, statistics of features that no score reads any more."""
         detector = fit(settings("knn"))
@@ -301,20 +296,6 @@ class TestRecalibrate:
         fresh = fitter(settings()).recalibrate(old, NEW, documents(60, 8), TRAIN)
         assert fresh.score.name == "auto" and set(fresh.basis.statistics.moments) == {"cls", "middle"}
         assert fresh.judge(outputs(STRANGE)).rejected.mean() > 0.9
-
-
-def test_a_sample_keeps_all_windows_of_a_document():
-    """Documents of one, two and three windows; token and label of each window are the number of its document."""
-    document = np.repeat(np.arange(30), np.arange(30) % 3 + 1)
-    rows = Encoded([np.array([number]) for number in document], None, document.copy(), document)
-    sample = sample_documents(rows, 12, 0)
-    assert sample.document.tolist() == sorted(sample.document) and set(sample.document) == set(range(12))
-    original = np.array([ids[0] for ids in sample.input_ids])
-    assert (sample.labels == original).all()
-    for number in range(12):
-        (whole,) = set(original[sample.document == number])
-        assert (sample.document == number).sum() == (document == whole).sum()
-    assert sample_documents(rows, 30, 0) is rows
 
 
 class TestNothingHeldOut:

@@ -216,3 +216,17 @@ def test_documents_are_taken_with_all_their_windows():
     assert taken.document.tolist() == [0, 0, 0, 1, 1] and taken.labels.tolist() == [10, 10, 10, 30, 30]
     none = rows.take_documents(np.zeros(4, dtype=bool))
     assert len(none) == len(none.document) == len(none.labels) == 0
+
+
+def test_a_sample_keeps_all_windows_of_a_document():
+    """Documents of one, two and three windows; token and label of each window are the number of its document."""
+    document = np.repeat(np.arange(30), np.arange(30) % 3 + 1)
+    rows = Encoded([np.array([number]) for number in document], None, document.copy(), document)
+    sample = rows.sample_documents(12, 0)
+    assert sample.document.tolist() == sorted(sample.document) and set(sample.document) == set(range(12))
+    original = np.array([ids[0] for ids in sample.input_ids])
+    assert (sample.labels == original).all()
+    for number in range(12):
+        (whole,) = set(original[sample.document == number])
+        assert (sample.document == number).sum() == (document == whole).sum()
+    assert rows.sample_documents(30, 0) is rows

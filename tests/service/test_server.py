@@ -1,16 +1,13 @@
-"""Real processes: reload by SIGHUP, graceful shutdown, workers that are killed."""
+"""Where a service listens, and a real process: reload by SIGHUP, graceful shutdown."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import signal
 import socket
 import time
 from contextlib import closing
 
-import httpx
 import pytest
 import uvicorn
 
@@ -89,36 +86,3 @@ def test_one_process_reloads_on_hangup_and_finishes_what_it_accepted(folder):
     assert answers.count(3) >= 8 and answers.count(3) == service.answered(texts=3)
     refused = ("ConnectError", "RemoteProtocolError", "ReadError", "WriteError")
     assert all(answer == 3 or any(name in str(answer) for name in refused) for answer in answers), answers
-
-
-def workers_of(pid: int) -> list[int]:
-    with open(f"/proc/{pid}/task/{pid}/children") as children:
-        found = [int(child) for child in children.read().split()]
-    return [child for child in found if "spawn_main" in open(f"/proc/{child}/cmdline").read()]
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
-def test_a_killed_worker_comes_back_and_no_answer_is_lost(folder):
-    with running(str(folder), "--workers", "2") as service:
-        first = workers_of(service.process.pid)
-        assert len(first) == 2
-        with load(service.url, retries=8) as answers:
-            while len(answers) < 20:
-                time.sleep(0.01)
-            os.kill(first[0], signal.SIGKILL)
-            assert service.event("worker died")["exit_code"] == -signal.SIGKILL
-            while len(workers_of(service.process.pid)) < 2:
-                time.sleep(0.1)
-            seen = len(answers)
-            while len(answers) < seen + 20:
-                time.sleep(0.01)
-        assert set(answers) == {3}
-        # A folder that cannot be opened stops neither the workers nor their supervisor.
-        manifest = (folder / "masker.json").read_text()
-        (folder / "masker.json").write_text("{")
-        os.kill(first[1], signal.SIGKILL)
-        service.event("cannot start")
-        (folder / "masker.json").write_text(manifest)
-        metrics = httpx.get(f"{service.url}/metrics", timeout=60).text
-        assert float(json.loads(metrics.split("masker_batch_texts_sum ")[1].split()[0])) >= 3 * len(answers)
-        assert service.stop() == 0

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from masker import ConfigError, DataError, Documents
-from masker.inference.linear_backend import LinearBackend
+from masker import ConfigError, Documents
 from masker.inference.torch_backend import TorchBackend, head_inputs
 from masker.inference.windows import document_labels
-from masker.keywords import Keyword, KeywordSet
 from masker.modeling.heads import set_output_layer
 from masker.modeling.network import MaskerNetwork
 from masker.registry import METHODS
@@ -25,36 +23,6 @@ from tests.fake_device import DEVICE, NAME, fake_device
 
 CLASSES = ["food", "space", "sport"]
 SPLIT = {"detection": {"calibration": "split"}}
-
-
-@pytest.fixture(scope="module")
-def documents() -> Documents:
-    texts, labels = make_corpus(42)
-    return Documents(texts, None, labels, "made up")
-
-
-@pytest.fixture
-def start(documents, tiny_settings, tmp_path):
-    def make(method="masker", device="cpu", **sections):
-        training = {"method": method, "epochs": 1, **sections.pop("training", {})}
-        settings = tiny_settings(training=training, **sections)
-        return TrainingRun(documents, CLASSES, settings, tmp_path / "work", device)
-
-    return make
-
-
-@pytest.fixture
-def stages(monkeypatch):
-    """Every stage that would be trained, with its data; the classifier is handed back untrained."""
-    seen = []
-
-    def train(stage, classifier, tokenizer, data, settings, folder, device):
-        seen.append((stage, data, folder, device))
-        targets = 0 if stage.keywords is None else len(stage.keywords.target_ids)
-        return MaskerNetwork(classifier, targets).eval(), {"accuracy": len(seen) / 10}
-
-    monkeypatch.setattr(module, "train_stage", train)
-    return seen
 
 
 def test_masker_trains_vanilla_then_itself(start, stages, tmp_path):
@@ -107,39 +75,6 @@ def test_an_attention_model_saves_the_vanilla_stage(start, stages, monkeypatch):
     run = start(keywords={"attention_model": "elsewhere"})
     run.find_keywords()
     assert stages == [] and opened == [("elsewhere", run.device)]
-
-
-def test_the_biased_model_sees_keywords_only_and_its_outputs_are_kept(start, stages):
-    run = start("residual")
-    token = int(run.tokenizer.convert_tokens_to_ids("moon"))
-    keywords = KeywordSet("user", (Keyword("moon", (token,), 1.0),), len(run.tokenizer))
-    logits = run.bias_logits(keywords)
-    ((stage, data, _, _),) = stages
-    assert stage.name == "biased" and stage.keywords is None and stage.averaged_share == 0.0
-    special = set(run.tokenizer.all_special_ids)
-    assert {int(i) for ids in data.train.input_ids for i in ids} <= special | {token}
-    assert {int(i) for ids in data.validation.input_ids for i in ids} <= special | {token}
-    assert logits.shape == (len(run.data.train), 3) and logits.dtype == np.float32
-    again = start("residual").bias_logits(keywords)
-    assert np.array_equal(again, logits) and len(stages) == 1
-
-
-def test_the_biased_model_may_be_trained_on_documents_with_keywords_alone(start, stages):
-    run = start("residual", baselines={"residual_documents": "with-keywords"}, **SPLIT)
-    token = run.tokenizer.convert_tokens_to_ids("rocket")
-    contains = [token in ids for ids in run.data.train.input_ids]
-    assert 0 < sum(contains) < len(contains)
-    logits = run.bias_logits(KeywordSet("user", (Keyword("rocket", (token,), 1.0),), len(run.tokenizer)))
-    ((stage, data, _, _),) = stages
-    assert stage.name == "biased" and len(data.train) == sum(contains)
-    assert all(token in ids for ids in data.train.input_ids)
-    assert logits.shape == (len(run.data.train), 3), "and asked about all"
-
-
-def test_no_document_with_a_keyword(start, stages):
-    run = start("residual", baselines={"residual_documents": "with-keywords"}, **SPLIT)
-    with pytest.raises(DataError, match="no training document contains a keyword"):
-        run.bias_logits(KeywordSet("user", (), len(run.tokenizer)))
 
 
 def test_attention_is_regularized_in_the_last_stage_only(start, stages):
@@ -298,35 +233,6 @@ def test_a_fold_does_not_decide_alone_to_keep_the_probe(start, monkeypatch):
     assert not part.kept_start and part.start_logits is not None
 
 
-# --- linear classifiers ----------------------------------------------------------------------------------------------
-
-
-def test_folds_of_a_linear_classifier_share_vectors_and_strength(start, monkeypatch):
-    run = start("linear")
-    chosen = []
-    choose = run_probes.choose_strength
-    monkeypatch.setattr(run_probes, "choose_strength", lambda *a, **k: chosen.append(choose(*a, **k)) or chosen[-1])
-    for part in run.folds():
-        backend = part.fit_linear("encoder")
-        vectors = part.probes.vectors("encoder", pytest.fail)
-        probe = fit_probe(vectors, part.data.train.labels, 3, strength=chosen[0])
-        np.testing.assert_allclose(backend.predict_logits(part.data.train), probe(vectors), atol=1e-3)
-    assert len(chosen) == 1
-
-
-@pytest.mark.parametrize(("features", "width"), [("encoder", 32), ("tf-idf", None)])
-def test_a_linear_classifier_needs_no_stage(start, stages, features, width):
-    run = start("linear", **SPLIT)
-    backend = run.fit_linear(features)
-    assert isinstance(backend, LinearBackend) and stages == []
-    expected = backend.predict_logits(run.data.train)
-    np.testing.assert_allclose(run.train_outputs.logits, expected, atol=1e-5)
-    predicted = backend.predict_logits(run.data.validation).argmax(axis=1)
-    assert run.validation == {"accuracy": np.mean(predicted == run.data.validation.labels)}
-    vectors = run.train_outputs.features["vectors"]
-    assert vectors.shape == (len(run.data.train), width or len(run.tokenizer))
-
-
 def test_a_work_folder_that_other_machines_do_not_see(tmp_path):
     with pytest.raises(ConfigError, match="all machines of a run need the same storage under the same path"):
         module._check_shared(tmp_path / "not shared")
@@ -372,24 +278,11 @@ def test_every_stage_runs_on_the_device_of_the_run(start, placed, monkeypatch):
     assert set(asked) == {NAME, str(DEVICE)}, "nobody fell back to auto"
 
 
-def test_the_convolution_and_the_linear_encoder_do_too(start, placed, monkeypatch):
+def test_the_convolution_does_too(start, placed, monkeypatch):
     asked = fake_device(monkeypatch)
     METHODS.get("doc").train(start("doc", device=NAME, baselines={"doc_filters": 4}))
     assert placed == {"train doc": [DEVICE], "backend": [DEVICE]}
-    moved = []
-    vectorize = module.EncoderVectorizer
-
-    def vectorizer(encoder, tokenizer, **options):
-        moved.append(encoder.device)
-        return vectorize(encoder, tokenizer, **options)
-
-    monkeypatch.setattr(module, "EncoderVectorizer", vectorizer)
-    run = start("linear", device="cpu")
-    run.device = torch.device("meta")
-    with pytest.raises(RuntimeError, match="meta"):
-        run.fit_linear("encoder")  # the encoder is there, and meta computes nothing
-    assert moved == [torch.device("meta")]
-    assert set(asked) == {NAME, str(DEVICE), "cpu"}
+    assert set(asked) == {NAME, str(DEVICE)}
 
 
 def test_an_attention_model_is_read_on_the_device(start, monkeypatch):

@@ -135,6 +135,6 @@ def test_keywords_of_a_new_head_take_longer(start, monkeypatch):
         return MaskerNetwork(classifier)
 
     run = start(0.1, "masker")
-    monkeypatch.setattr(run, "_train", train)
+    monkeypatch.setattr(run, "train_classifier", train)
     run.find_keywords()
     assert stages[0].schedule.steps == NEW_KEYWORD_STEPS and stages[0].new_head

@@ -14,25 +14,23 @@ from masker.detection.arrays import Floats, Labels
 from masker.detection.auto import (
     Combination,
     Observed,
-    candidate_features,
     choose_combination,
     observe_candidates,
 )
+from masker.detection.basis_learner import BasisLearner, features_of_score
 from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, HeldOut, checked_scores, document_scores
 from masker.detection.label_rule import LabelRule, true_labels_of
-from masker.detection.score import AUTO, REMOVED_SCORES, LearntScore, Score
+from masker.detection.score import AUTO, REMOVED_SCORES, Score
 from masker.detection.score_basis import ScoreBasis
 from masker.detection.stand_ins import stand_in_documents
-from masker.detection.statistics import Statistics, gather_statistics
 from masker.detection.temperature import fit_temperature
 from masker.documents.encoding import Encoded
 from masker.errors import ConfigError, ModelError
 from masker.inference.backend import Backend
 from masker.inference.outputs import Outputs
-from masker.inference.windows import document_labels, document_outputs, single_labels, stream_outputs
+from masker.inference.windows import document_labels, document_outputs
 from masker.keywords import KeywordSet
-from masker.progress import progress_bar
 from masker.registry import METHODS, SCORES
 
 _log = logging.getLogger("masker")
@@ -59,12 +57,13 @@ class DetectorFitter:
                 f"detection.score: '{self._name}' belongs to a training method of its own, which "
                 f"{settings.training.method} is not; choose another score"
             )
+        self._learner = BasisLearner(backend, self._name, settings)
 
     def observe(self, train: Encoded, held_out: Encoded) -> Observed:
         """What the score, or the candidates of ``auto``, say of documents that the network was not trained on."""
         kinds, labels = features_of_score(self._name), document_labels(held_out)
         outputs = self._run(held_out, kinds)
-        basis = self._basis(train, None)
+        basis = self._learner.learn(train)
         observed = Observed(outputs.logits, labels, {})
         if self._name == AUTO:
             observed = self._candidates(basis, held_out, outputs)
@@ -79,7 +78,7 @@ class DetectorFitter:
     def fit_cross(self, train: Encoded, observed: Observed, train_outputs: Outputs | None = None) -> Detector:
         """Learn from all documents, choose and calibrate on what networks said of documents they had not seen."""
         settings, name = self._settings, self._name
-        basis = self._basis(train, train_outputs)
+        basis = self._learner.learn(train, train_outputs)
         scores = dict(observed.scores)
         if name == AUTO:
             basis = replace(basis, combination=choose_combination(observed))
@@ -108,7 +107,7 @@ class DetectorFitter:
         validation = self._sample(validation)
         labels = held_out_labels = document_labels(validation)
         kinds = features_of_score(name)
-        basis = self._basis(train, train_outputs)
+        basis = self._learner.learn(train, train_outputs)
         if not len(validation):
             nothing = self._calibrated(basis.build(name, settings), basis, None, separate=True)
             return self._with_answers(nothing, np.empty((0, self._backend.n_outputs), np.float32), labels)
@@ -147,7 +146,7 @@ class DetectorFitter:
         settings, name, basis = self._settings, self._name, detector.basis
         documents = self._sample(documents)
         if statistics is not None:
-            basis = self._relearnt(basis, statistics)
+            basis = self._learner.learn_again(basis, statistics)
         if name == AUTO and choosing is not None:
             basis = replace(basis, combination=self._choose(basis, self._sample(choosing)))
         score = basis.build(name, settings)
@@ -161,47 +160,7 @@ class DetectorFitter:
         fresh = replace(fresh, temperature=temperature, label_rule=detector.label_rule)
         return self._with_answers(fresh, held_out.logits, labels)
 
-    # Learning from the training documents ---------------------------------------------------------------------------
-
-    def _basis(self, train: Encoded, outputs: Outputs | None) -> ScoreBasis:
-        if is_learnt(self._name):
-            return ScoreBasis(learnt=self._learn(SCORES.get(self._name), train, outputs))
-        return ScoreBasis(self._gather(train, features_of_score(self._name)))
-
-    def _gather(self, train: Encoded, kinds: tuple[str, ...]) -> Statistics | None:
-        """Statistics of the training documents, a chunk at a time; ``None`` if no features are needed."""
-        if not kinds:
-            return None
-        settings = self._settings
-        with progress_bar(len(train), "statistics", "doc") as bar:
-            stream = stream_outputs(self._backend, train, settings.model.window_pooling, bar.update, kinds=kinds)
-            bank, seed = settings.detection.bank, settings.training.seed
-            labels, n_classes = document_labels(train), self._backend.n_outputs
-            # Documents without any label are a class of their own.
-            n_classes += 1 if labels.ndim == 2 else 0
-            return gather_statistics(stream, single_labels(labels), n_classes, kinds, bank, seed)
-
-    def _learn(self, score: type[LearntScore], train: Encoded, outputs: Outputs | None = None) -> LearntScore:
-        if outputs is None or not set(score.features) <= set(outputs.features):
-            outputs = self._run(train, score.features)
-        return score.fit(outputs, single_labels(document_labels(train)), self._settings)
-
-    def _relearnt(self, basis: ScoreBasis, train: Encoded) -> ScoreBasis:
-        """Learn again for the score that is asked for and for those that the model has."""
-        name = self._name
-        installed = {kind for _, score in SCORES.items() for kind in score.features}
-        before = () if basis.statistics is None else basis.statistics.moments
-        kinds = tuple(kind for kind in before if kind in installed)
-        learnt: type[LearntScore] | None = None if basis.learnt is None else type(basis.learnt)
-        if is_learnt(name):
-            learnt = SCORES.get(name)
-        else:
-            kinds = tuple(dict.fromkeys([*features_of_score(name), *kinds]))
-        if not kinds and learnt is None:
-            raise ConfigError(f"statistics: score '{name}' learns nothing from them; leave them out")
-        if name != AUTO and basis.combination is not None:
-            _log.warning("score 'auto' was chosen with the old statistics and is gone; --score auto chooses it again")
-        return ScoreBasis(self._gather(train, kinds), None, None if learnt is None else self._learn(learnt, train))
+    # Choosing what auto consists of ---------------------------------------------------------------------------------
 
     def _choose(self, basis: ScoreBasis, documents: Encoded, outputs: Outputs | None = None) -> Combination:
         """Choose what ``auto`` consists of, on these documents and their views."""
@@ -285,25 +244,4 @@ class DetectorFitter:
         return document_outputs(self._backend, encoded, self._settings.model.window_pooling, kinds=kinds)
 
     def _sample(self, encoded: Encoded) -> Encoded:
-        return sample_documents(encoded, self._settings.detection.held_out, self._settings.training.seed)
-
-
-def is_learnt(name: str) -> bool:
-    """Whether a score learns arrays of its own."""
-    return name != AUTO and issubclass(SCORES.get(name), LearntScore)
-
-
-def features_of_score(name: str) -> tuple[str, ...]:
-    """The kinds of features that a score reads; for ``auto``, those of all candidates."""
-    kinds: tuple[str, ...] = candidate_features() if name == AUTO else SCORES.get(name).features
-    return kinds
-
-
-def sample_documents(encoded: Encoded, limit: int, seed: int) -> Encoded:
-    """At most ``limit`` documents with all their windows, in order."""
-    documents = encoded.n_documents
-    if documents <= limit:
-        return encoded
-    chosen = np.zeros(documents, dtype=bool)
-    chosen[np.random.default_rng(seed).choice(documents, limit, replace=False)] = True
-    return encoded.take_documents(chosen)
+        return encoded.sample_documents(self._settings.detection.held_out, self._settings.training.seed)

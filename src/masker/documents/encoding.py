@@ -60,6 +60,14 @@ class Encoded:
         numbers = np.cumsum(chosen) - 1
         return replace(self.take(rows.tolist()), document=numbers[self.document[rows]])
 
+    def sample_documents(self, limit: int, seed: int) -> Encoded:
+        """At most ``limit`` documents with all their windows, in order."""
+        if self.n_documents <= limit:
+            return self
+        chosen = np.zeros(self.n_documents, dtype=bool)
+        chosen[np.random.default_rng(seed).choice(self.n_documents, limit, replace=False)] = True
+        return self.take_documents(chosen)
+
 
 def encodings_of(
     tokenizer: Any, text: str, pair: str | None, max_length: int, *, window_overlap: float | None = None

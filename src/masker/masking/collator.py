@@ -106,10 +106,7 @@ class Collator:
             n_keyword_rows = len(owners)
             ids.append(masked_ids[owners])
             document_of_row.append(owners)
-            view_row, column = np.nonzero(masked[owners])
-            extra["masked_rows"] = view_row + n_documents
-            extra["masked_columns"] = column
-            extra["keyword_labels"] = views.keywords.target_index[input_ids[owners][view_row, column]]
+            extra |= _masked_keywords(views, input_ids, masked, owners)
         if views.context_view:
             masked_ids, masked = mask_context(
                 input_ids, keyword_positions, content, context_draws, views.context_mask_prob, views.mask_id
@@ -125,10 +122,7 @@ class Collator:
         stacked["input_ids"] = np.concatenate(ids)
         if "context_input_ids" in extra and len(viewed) <= n_documents // 2 and len(viewed) * width <= JOINED_TOKENS:
             owner = np.concatenate([owner, viewed])
-            stacked = {
-                name: np.concatenate([values, self._widened(name, extra.pop(f"context_{name}"), width)])
-                for name, values in stacked.items()
-            }
+            stacked = self._with_context_rows(stacked, extra)
         extra["document_of_row"] = owner
         # 0: the document itself, 1: keyword-masked view, 2: context-masked view.
         extra["view_of_row"] = np.repeat(
@@ -136,9 +130,17 @@ class Collator:
         )
         return stacked, extra
 
-    def _widened(self, name: str, rows: Ids, width: int) -> Ids:
-        filler = self.pad_id if name == "input_ids" else 0
-        return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=filler)
+    def _with_context_rows(self, stacked: dict[str, Ids], extra: dict[str, npt.NDArray[Any]]) -> dict[str, Ids]:
+        """The rows, and below them, widened, those of the dropped context, which are taken out of ``extra``."""
+
+        def widened(name: str, rows: Ids, width: int) -> Ids:
+            filler = self.pad_id if name == "input_ids" else 0
+            return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=filler)
+
+        return {
+            name: np.concatenate([values, widened(name, extra.pop(f"context_{name}"), values.shape[1])])
+            for name, values in stacked.items()
+        }
 
     def _dropped_context(self, batch: dict[str, Ids], dropped: Flags) -> dict[str, Ids]:
         rows = {name: values for name, values in batch.items() if name != "attention_mask"}
@@ -147,3 +149,13 @@ class Collator:
         # RoBERTa derives position ids from the padding id, so padding must hold it.
         short["input_ids"] = np.where(inside, short["input_ids"], self.pad_id)
         return {f"context_{name}": values for name, values in short.items()}
+
+
+def _masked_keywords(views: Views, input_ids: Ids, masked: Flags, owners: Ids) -> dict[str, Ids]:
+    """Where the keyword-masked rows, which come after the documents, are masked, and the keywords that were there."""
+    view_row, column = np.nonzero(masked[owners])
+    return {
+        "masked_rows": view_row + len(input_ids),
+        "masked_columns": column,
+        "keyword_labels": views.keywords.target_index[input_ids[owners][view_row, column]],
+    }

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from safetensors.torch import load_file
 
 from masker import distributed
 from masker.config import Settings
@@ -26,26 +24,20 @@ from masker.documents.encoding import Encoded
 from masker.errors import ConfigError
 from masker.files import write_text
 from masker.inference.backend import TOKEN_HEAD
-from masker.inference.linear_backend import (
-    EncoderVectorizer,
-    LinearBackend,
-    TfIdfVectorizer,
-    Vectorizer,
-)
+from masker.inference.linear_backend import LinearBackend
 from masker.inference.outputs import Outputs
 from masker.inference.torch_backend import TorchBackend, head_inputs
 from masker.inference.windows import document_labels, document_outputs, pool_outputs
 from masker.keywords import KeywordSet
-from masker.modeling.backbone import load_backbone, resolve_backbone
+from masker.modeling.backbone import load_backbone
 from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
 from masker.modeling.heads import output_layer, set_output_layer
 from masker.modeling.network import MaskerNetwork, encoder_stack
-from masker.modeling.pooling import DOCUMENT_TOKEN, declared_pooling, hand_on_document_token
-from masker.modeling.tensors import write_tensors
-from masker.modeling.tokens import content_special_ids
-from masker.progress import progress_bar
+from masker.modeling.pooling import hand_on_document_token
+from masker.training.biased_model import train_biased_model
 from masker.training.keyword_stage import choose_keywords, load_attention_model
+from masker.training.linear_classifier import fit_linear_classifier
 from masker.training.loss_curve import Curve, read_loss_curves
 from masker.training.pooling_choice import choose_pooling
 from masker.training.probe import LinearMap
@@ -217,7 +209,7 @@ class TrainingRun:
             self.settings.loss.lambda_attention > 0,
             bool(self.has_new_head),
         )
-        network = self._train(stage, classifier)
+        network = self.train_classifier(stage, classifier)
         head = {} if network.token_head is None else network.token_head.state_dict()
         tensors = {TOKEN_HEAD + name: tensor.cpu().numpy() for name, tensor in head.items()}
         backend = TorchBackend(network.classifier, self.tokenizer, str(self.device), tensors=tensors)
@@ -236,7 +228,10 @@ class TrainingRun:
         network = convolution_on(encoder, filters=shape.doc_filters, hidden=shape.doc_hidden, dropout=shape.doc_dropout)
         return self.fit_network(classifier=network)
 
-    def _train(self, stage: TrainingStage, classifier: Any, data: TrainingData | None = None) -> MaskerNetwork:
+    def train_classifier(
+        self, stage: TrainingStage, classifier: Any, data: TrainingData | None = None
+    ) -> MaskerNetwork:
+        """Train a stage on the documents of the run, or on ``data``; its figure becomes the run's."""
         # What a fold's network says of its fold is asked later, with its features.
         own = self.data if self._parent is None else self.data.training_only()
         network, self.validation = train_stage(
@@ -246,34 +241,7 @@ class TrainingRun:
 
     def fit_linear(self, features: str) -> LinearBackend:
         """Fit a logistic regression on fixed vectors: ``encoder`` (frozen hidden states) or ``tf-idf``."""
-        train, validation = self.data.train, self.data.validation
-        vectorizer = self._vectorizer(features)
-
-        def compute(encoded: Encoded) -> Any:
-            with progress_bar(len(encoded), "features", "doc") as bar:
-                return vectorizer(encoded, bar.update)
-
-        vectors = self.probes.vectors(features, compute)
-        backend = LinearBackend(vectorizer, *self.probes.fit(features))
-        pooling = self.settings.model.window_pooling
-        self.train_outputs = pool_outputs(backend.outputs_of(vectors), train.document, pooling)
-        if len(validation):
-            logits = document_outputs(backend, validation, pooling).logits
-            self.validation = validation_figure(document_labels(validation), logits, self.settings.model.head)
-        return backend
-
-    def _vectorizer(self, features: str) -> Vectorizer:
-        """Made once for all folds: TF-IDF counts words, not labels."""
-
-        def make() -> Vectorizer:
-            classifier = self.fresh_classifier()
-            if features == "encoder":
-                first = declared_pooling(resolve_backbone(self.settings.model.backbone)) == DOCUMENT_TOKEN
-                return EncoderVectorizer(classifier.base_model.to(self.device), self.tokenizer, first=first)
-            return TfIdfVectorizer.fit(self.probes.documents, len(self.tokenizer), classifier.config)
-
-        vectorizer: Vectorizer = self.probes.once(f"{features} vectorizer", make)
-        return vectorizer
+        return fit_linear_classifier(self, features)
 
     def loss_curves(self) -> dict[str, Curve]:
         """The losses of all stages that are finished."""
@@ -309,30 +277,11 @@ class TrainingRun:
         schedule = keyword_schedule(self.settings, len(self.data.train), new_head=new_head)
         share = self.settings.averaged_share if self.settings.starts_from_probe else 0.0
         stage = TrainingStage("vanilla", schedule, averaged_share=share, new_head=new_head)
-        return self._train(stage, classifier).classifier
+        return self.train_classifier(stage, classifier).classifier
 
     def bias_logits(self, keywords: KeywordSet) -> npt.NDArray[np.float32]:
-        """(N, C) outputs of a biased model, trained on documents reduced to their keywords.
-
-        Raises:
-            DataError: When it shall be trained on documents that contain keywords, and none does.
-        """
-        path = self.work / "bias.safetensors"
-        if distributed.first_only(path.is_file):
-            stored: npt.NDArray[np.float32] = load_file(path)["logits"].numpy()
-            return stored
-        reduced = self.data.reduced_to(keywords, sorted(content_special_ids(self.tokenizer)))
-        subset = reduced
-        if self.settings.baselines.residual_documents == "with-keywords":
-            subset = reduced.containing(keywords)
-        stage = TrainingStage("biased", final_schedule(self.settings, len(subset.train)))
-        biased = self._train(stage, self.start_classifier(subset.train), subset)
-        for name, value in self.validation.items():
-            _log.info("keywords alone reach a validation %s of %.3f", name, value)
-        logits = TorchBackend(biased.classifier, self.tokenizer, str(self.device)).predict_logits(reduced.train)
-        # All processes of a distributed run have the same logits.
-        distributed.first_only(lambda: write_tensors({"logits": torch.from_numpy(logits)}, path))
-        return logits
+        """(N, C) outputs of a biased model, trained on documents reduced to their keywords."""
+        return train_biased_model(self, keywords)
 
 
 def _check_shared(work: Path) -> None:
