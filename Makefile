@@ -20,10 +20,11 @@ RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock requirements-torch.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing locked dependencies (a few minutes on the first run)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-torch.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -95,8 +96,8 @@ versions: $(STAMP)  ## the suite with the lowest and the newest dependencies tha
 sbom: $(STAMP)  ## what the lock installs as a CycloneDX document, build/sbom.json
 	$(BIN)/python -m benchmarks.environments cyclonedx_py
 	mkdir -p build
-	.venv-cyclonedx_py/bin/python -I -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml \
-	    --mc-type library --output-reproducible --of JSON -o build/sbom.json
+	cat requirements.lock requirements-torch.lock | .venv-cyclonedx_py/bin/python -I -m cyclonedx_py requirements - \
+	    --pyproject pyproject.toml --mc-type library --output-reproducible --of JSON -o build/sbom.json
 
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
 	$(BIN)/masker reproduce $(RECIPES) --stages $(STAGES)
@@ -112,8 +113,8 @@ open-world: $(STAMP)  ## masker discover, extend and review on corpora split by 
 	$(BIN)/masker reproduce open-world --output runs/open-world --stages $(STAGES)
 	$(BIN)/python -m masker.report.page runs/open-world
 
-lock: $(STAMP)  ## write the versions that are installed now into requirements.lock
-	$(BIN)/python -m pip freeze --exclude-editable --all --exclude pip | sed 's/+cpu$$//' > requirements.lock
+lock: $(STAMP)  ## write the versions that are installed now into requirements.lock, with the hashes of all their files
+	$(BIN)/python tools/lock.py
 
 clean:  ## remove the virtual environments and caches, keep runs
 	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .venv-cosmic_ray .venv-lowest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info

@@ -20,6 +20,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from benchmarks import trust_interruption as interruption
 from benchmarks import trust_numerics as numerics
+from benchmarks import trust_sizes as sizes
 from benchmarks.drift_page import write_tables
 from benchmarks.trust_page import TABLES
 from benchmarks.trust_results import PAGE, add_result, merge_rows, stored
@@ -34,9 +35,10 @@ PARTS: dict[str, tuple[Callable[..., Iterator[dict[str, Any]]], tuple[str, ...]]
     "degenerate": (numerics.degenerate, ("data",)),
     "agreement": (numerics.agreement, ("ways",)),
     "promise": (numerics.promise, ("promised",)),
+    "large": (sizes.large, ("input",)),
 }
 #: Parts of which single rows can be measured.
-BY_ROW = ("trainings", "writers")
+BY_ROW = ("trainings", "writers", "large")
 
 
 def measure(names: list[str], rows: list[str] | None = None) -> None:

@@ -112,6 +112,14 @@ def fuzz_table(results: dict[str, Any]) -> str:
     return table(["input", "time", "inputs tried", "most memory", "findings"], rows)
 
 
+def large_table(results: dict[str, Any]) -> str:
+    rows = []
+    for row in results["large"]["rows"]:
+        said = "done" if row["code"] in (0, 3) else "says why not" if row["explained"] else f"exit code {row['code']}"
+        rows.append([row["input"], said, f"{row['cpu_seconds']:.0f} s", f"{row['peak_mb']:,} MB"])
+    return table(["input", "what happens", "processor time", "most memory"], rows)
+
+
 #: What makes each table, and the parts of the results it needs.
 TABLES = {
     "trainings": (trainings_table, ("trainings",)),
@@ -121,5 +129,6 @@ TABLES = {
     "degenerate": (degenerate_table, ("degenerate",)),
     "agreement": (agreement_table, ("agreement",)),
     "promise": (promise_table, ("promise",)),
+    "large": (large_table, ("large",)),
     "fuzz": (fuzz_table, ("fuzz",)),
 }

@@ -49,6 +49,14 @@ def test_figures_of_classes_that_occur():
     assert (space.right["value"], sport.right["value"]) == (1.0, 0.0)
 
 
+def test_the_confusion_of_very_many_classes_is_no_matrix():
+    """The matrix of a hundred thousand classes would have 80 GB."""
+    labels = np.arange(0, 100_000, 1000)
+    found = confusion_of(answered(labels, labels + 1, labels < 0), [str(n) for n in range(100_000)], {})
+    assert len(found.rows) == 200 and found.columns[:2] == ["0", "1"] and found.columns[-1] == "rejected"
+    assert found.cells == [[2 * n, 2 * n + 1, 1] for n in range(100)]
+
+
 def test_the_confusion_matrix_has_a_column_for_rejection_and_a_row_for_foreign_sets():
     found = confusion_of(SOME, CLASSES, {"reviews": judged([1, 2, 2], [0, 1, 1])})
     assert found.rows == ["food", "space", "sport", "reviews"], "no document and no answer is music"

@@ -41,6 +41,13 @@ def test_rates_of_one_set_need_no_prefix(models):
     assert "soup" in found.keywords["food"]
 
 
+def test_of_very_many_classes_the_largest_have_rates(models, monkeypatch):
+    monkeypatch.setattr("masker.analysis.keyword_views.READ_CLASSES", 2)
+    more = Documents([*TEXTS, "goal score"], None, [*LABELS, "sport"], "t")
+    found = rates_of_keywords(models["masker-bert"], more, {"test": more})
+    assert list(found.rates) == list(found.rates["food"]) == ["food", "sport"], "food before space by name"
+
+
 def test_no_rates_without_classes(models):
     unlabelled = Documents(TEXTS, None, None, "t")
     assert rates_of_keywords(models["masker-bert"], DOCUMENTS, {"test": unlabelled}) is None

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
+from masker.documents import encoding
 from masker.documents.encoding import Encoded, encode, token_budget_batches
 
 PAD, UNK, CLS, SEP, MASK = range(5)
@@ -230,3 +231,46 @@ def test_a_sample_keeps_all_windows_of_a_document():
         (whole,) = set(original[sample.document == number])
         assert (sample.document == number).sum() == (document == whole).sum()
     assert rows.sample_documents(30, 0) is rows
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        words(0, 200),
+        "n7 " * 100,
+        "n7" * 100,  # no blank to cut at
+        f"n1{' ' * 300}n2 n3 n4 n5 n6 n7",  # the part that is read has too few words
+        f"n1 n2 n3 n4 n5 n6{' ' * 300}n7",
+        " " * 300,
+    ],
+)
+def test_of_a_long_text_the_end_that_stays_is_read(tokenizer, monkeypatch, side, text):
+    """The ids are those of the whole text, whatever is read of it."""
+    monkeypatch.setattr(tokenizer, "truncation_side", side)
+    [whole] = encode(tokenizer, [text], None, 7).input_ids
+    monkeypatch.setattr(encoding, "_READ", 40)
+    [part] = encode(tokenizer, [text], None, 7).input_ids
+    assert part.tolist() == whole.tolist()
+
+
+def test_a_text_of_sixty_million_characters_is_not_tokenized_whole(tokenizer):
+    """Tokenizing it takes half a minute and gigabytes."""
+    seen = []
+
+    class Backend:
+        def __getattr__(self, name):
+            return getattr(tokenizer.backend_tokenizer, name)
+
+        def encode_batch_fast(self, texts):
+            seen.extend(map(len, texts))
+            return tokenizer.backend_tokenizer.encode_batch_fast(texts)
+
+    class Watched:
+        backend_tokenizer = Backend()
+
+        def __getattr__(self, name):
+            return getattr(tokenizer, name)
+
+    [row] = encode(Watched(), ["n7 " * 20_000_000], None, 16).input_ids
+    assert row.tolist() == [CLS, *[12] * 14, SEP] and max(seen) <= 1 << 18

@@ -39,6 +39,13 @@ def test_labels_that_differ_in_spelling():
     assert line.startswith("labels 'fit' and '\ufb01t' and 1 more differ only in case or blanks")
 
 
+def test_labels_that_are_the_same_number():
+    assert doubts(list("abcd"), ["1", "1.0", "2", "x"]) == [
+        "labels '1' and '1.0' are the same number, but are trained as different classes"
+    ]
+    assert doubts(list("abcd"), ["1", "1.5", "True", "nan"]) == []
+
+
 def test_doubts_are_logged(caplog):
     warn_of_doubts(Documents(["a", "a"], None, ["x", "y"], "data.csv"))
     assert "data.csv: 1 text has more than one label" in caplog.text

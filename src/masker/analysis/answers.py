@@ -95,18 +95,18 @@ def confusion_of(answered: Answered, classes: Sequence[str], foreign: Mapping[st
     sets += [
         (np.full(len(judged.predicted), n_classes + place), judged) for place, judged in enumerate(foreign.values())
     ]
-    counts = np.zeros((n_classes + len(foreign), n_classes + 1), dtype=np.int64)
-    for labels, judged in sets:
-        np.add.at(counts, (labels, np.where(judged.rejected, n_classes, judged.predicted)), 1)
-    inside = counts[:n_classes, :n_classes].sum(axis=1) + counts[:, :n_classes].sum(axis=0) + counts[:n_classes, -1] > 0
-    kept_rows = np.flatnonzero(np.append(inside, np.ones(len(foreign), dtype=bool)))
-    kept_columns = np.flatnonzero(np.append(inside, True))
-    counts = counts[np.ix_(kept_rows, kept_columns)]
+    # Pairs and not a matrix: that of ten thousand classes has a hundred million cells.
+    pairs = [np.stack([labels, np.where(judged.rejected, n_classes, judged.predicted)]) for labels, judged in sets]
+    cells, counts = np.unique(np.concatenate(pairs, axis=1), axis=1, return_counts=True)
+    inside = np.unique(cells[cells < n_classes])
+    kept_rows = [*inside.tolist(), *range(n_classes, n_classes + len(foreign))]
+    kept_columns = [*inside.tolist(), n_classes]
+    rows, columns = np.searchsorted(kept_rows, cells[0]), np.searchsorted(kept_columns, cells[1])
     names = [*classes, *foreign]
     return Confusion(
         [names[row] for row in kept_rows],
-        [*(classes[column] for column in kept_columns[:-1]), REJECTED],
-        [[int(row), int(column), int(counts[row, column])] for row, column in np.argwhere(counts)],
+        [*(classes[column] for column in inside), REJECTED],
+        [[int(one) for one in cell] for cell in zip(rows, columns, counts, strict=True)],
     )
 
 

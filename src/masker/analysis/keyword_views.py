@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from masker.analysis.report_data import AttendedWords, KeywordList, KeywordRates
@@ -19,6 +20,8 @@ SCHEMES = ("attention", "frequency")
 LISTED = 15
 #: Most documents whose attention is read: enough for a ranking, and seconds of work.
 READ_DOCUMENTS = 500
+#: Most classes whose keywords are looked up in each other's texts: their pairs are shown one by one.
+READ_CLASSES = 100
 
 
 def has_tokens(model: Model) -> bool:
@@ -66,8 +69,9 @@ def rates_of_keywords(model: Model, source: Documents, targets: Mapping[str, Doc
     from masker.analysis.paper_figures import Subject, class_keyword_rates
 
     seed = model.settings.training.seed
-    sample = subsample(source, READ_DOCUMENTS, seed)
-    subject = Subject(model, sample, {name: subsample(one, READ_DOCUMENTS, seed) for name, one in labelled.items()})
+    sample = _largest_classes(subsample(source, READ_DOCUMENTS, seed))
+    sets = {name: _largest_classes(subsample(one, READ_DOCUMENTS, seed)) for name, one in labelled.items()}
+    subject = Subject(model, sample, sets)
     scheme = "attention" if subject.has_attention else "frequency"
     found = class_keyword_rates(subject, scheme=scheme)
     rates = found["rates"]
@@ -75,6 +79,15 @@ def rates_of_keywords(model: Model, source: Documents, targets: Mapping[str, Doc
         start = len(next(iter(labelled))) + 2
         rates = {source: {name[start:]: rate for name, rate in row.items()} for source, row in rates.items()}
     return KeywordRates(scheme, found["keywords"], rates)
+
+
+def _largest_classes(documents: Documents) -> Documents:
+    """The documents of the classes that have the most; ties by name."""
+    sizes = Counter(str(label) for label in documents.labels or [])
+    kept = set(sorted(sizes, key=lambda name: (-sizes[name], name))[:READ_CLASSES])
+    if len(kept) == len(sizes):
+        return documents
+    return documents.take([row for row, label in enumerate(documents.labels or []) if str(label) in kept])
 
 
 def attended_by(models: Mapping[str, Model], documents: Documents, title: str) -> list[AttendedWords]:

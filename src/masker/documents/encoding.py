@@ -13,6 +13,9 @@ Ids = npt.NDArray[np.int64]
 
 #: A tokenizer's result takes many times the memory of its ids, so texts are tokenized in batches of this size.
 _TEXTS_AT_A_TIME = 1024
+#: Characters that are tokenized of a text that is truncated. A tokenizer reads all of it before it truncates: one text
+#: of 60 million characters took gigabytes and half a minute, for a few hundred tokens.
+_READ = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ def encode(
     backend = tokenizer.backend_tokenizer
     # The fast variant skips character offsets, but loses the token types of all windows of a pair except the first.
     tokenize = backend.encode_batch if window_overlap is not None else backend.encode_batch_fast
+    if pairs is None and window_overlap is None:
+        texts = [text if len(text) <= _READ else _part_that_fills(tokenizer, text, max_length) for text in texts]
     inputs = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
     for start in range(0, len(inputs), _TEXTS_AT_A_TIME):
         for place, row in enumerate(tokenize(inputs[start : start + _TEXTS_AT_A_TIME]), start):
@@ -119,6 +124,17 @@ def encode(
                     types.append(np.array(window.type_ids, dtype=np.int64))
     of_row = np.array(document, dtype=np.int64)
     return Encoded(ids, types if has_types else None, None if labels is None else labels[of_row], of_row)
+
+
+def _part_that_fills(tokenizer: Any, text: str, max_length: int) -> str:
+    """The end of a long text that truncation leaves, cut at a blank; the whole text if that part has too few tokens."""
+    if tokenizer.truncation_side == "left":
+        at = text.find(" ", len(text) - _READ)
+        part = text[at:] if at >= 0 else text
+    else:
+        part = text[: max(text.rfind(" ", 0, _READ), 0)]
+    full = part and len(tokenizer.backend_tokenizer.encode_batch_fast([part])[0].ids) >= max_length
+    return part if full else text
 
 
 def _set_truncation(tokenizer: Any, max_length: int, stride: int) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import unicodedata
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 
 from masker import distributed
 from masker.documents.document_set import Documents
+from masker.labels import as_number
 
 _log = logging.getLogger("masker")
 
@@ -17,7 +20,8 @@ _SHOWN = 60
 
 def label_doubts(documents: Documents) -> list[str]:
     """A line for each doubt: texts with several labels, and labels that differ in spelling only."""
-    return [line for line in (_several_labels(documents), _similar_labels(documents.class_names)) if line]
+    names = documents.class_names
+    return [line for line in (_several_labels(documents), _similar_labels(names), _same_numbers(names)) if line]
 
 
 def warn_of_doubts(documents: Documents) -> None:
@@ -47,8 +51,22 @@ def _similar_labels(names: list[str]) -> str:
     spellings: dict[str, list[str]] = defaultdict(list)
     for name in names:
         spellings["".join(unicodedata.normalize("NFKC", name).casefold().split())].append(name)
+    return _groups(spellings, "differ only in case or blanks")
+
+
+def _same_numbers(names: list[str]) -> str:
+    """What half a column of whole numbers becomes where the other half had a gap in it: 1 and 1.0."""
+    numbers: dict[float, list[str]] = defaultdict(list)
+    for name in names:
+        number = as_number(name)
+        if number is not None:
+            numbers[number].append(name)
+    return _groups(numbers, "are the same number")
+
+
+def _groups(spellings: Mapping[Any, list[str]], alike: str) -> str:
     similar = [" and ".join(f"'{name}'" for name in group) for group in spellings.values() if len(group) > 1]
     if not similar:
         return ""
     more = f" and {len(similar) - 1} more" if len(similar) > 1 else ""
-    return f"labels {similar[0]}{more} differ only in case or blanks, but are trained as different classes"
+    return f"labels {similar[0]}{more} {alike}, but are trained as different classes"

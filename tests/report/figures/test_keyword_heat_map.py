@@ -26,3 +26,9 @@ def test_rates_of_zero():
     shown = KeywordRates("frequency", {"a": []}, {"a": {"b": 0.0}})
     picture = drawn(draw_keyword_heat_map, replace(made_report(class_names(2)), keyword_rates=shown))
     assert picture.tips == {"keyword-squares": []}
+
+
+def test_says_that_not_all_classes_are_shown():
+    shown = KeywordRates("attention", {"a": ["soup"]}, {"a": {"a": 2.0}})
+    picture = drawn(draw_keyword_heat_map, replace(made_report(class_names(2)), keyword_rates=shown))
+    assert picture.caption.startswith("1 of 2 classes, from a sample of documents. Share of the tokens")

@@ -40,5 +40,7 @@ def draw_keyword_heat_map(report: Report) -> Picture | None:
         f"{report.keyword_rates.scheme}, without stop words; the strongest colour is {highest:.1f} %. Keywords that "
         "are frequent outside their own class mislead a classifier that relies on them."
     )
+    if len(sources) < len(report.model.classes):
+        caption = f"{len(sources)} of {len(report.model.classes)} classes, from a sample of documents. {caption}"
     wide = canvas.get_figwidth() > WIDTH
     return Picture("keyword-heat-map", "Where keywords occur", caption, canvas, {"keyword-squares": tips}, wide)

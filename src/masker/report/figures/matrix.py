@@ -1,4 +1,4 @@
-"""A matrix of squares, readable from 2 to 150 rows: squares shrink, numbers disappear, hovering tells the rest."""
+"""A matrix of squares, readable from 2 to 160 rows: squares shrink, numbers disappear, hovering tells the rest."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _SIDES = ((3, 0.62), (6, 0.46), (12, 0.32), (24, 0.24), (40, 0.19), (80, 0.13))
 _SMALLEST_SIDE = 0.12
 #: Squares of at least this side have a number in them.
 _NUMBERED = 0.22
+#: More rows or columns are nothing to look at, and a page of all of them takes minutes and hundreds of megabytes.
+MOST_ROWS = 160
 
 
 @dataclass(frozen=True)
