@@ -16,6 +16,10 @@ Figures = dict[tuple[tuple[str, int], str], float]
 
 #: Goals of the default: seconds, against SetFit, and in total against the linear baseline.
 MOST_SECONDS, MOST_OF_SETFIT, MOST_OF_LINEAR = 60.0, 0.5, 4.0
+_WHY_NOT_OF_LINEAR = (
+    "two thirds of the time are steps of fine-tuning. Fewer of them, or frozen lower layers, come nearer to the goal; in "
+    "a trial both cost detection of unseen classes, so the default does neither"
+)
 
 _HEAD = f"""
 ## Short texts
@@ -106,13 +110,14 @@ def _goals(rows: list[dict[str, Any]]) -> str:
     lines = []
     for goal in goal_rows(rows):
         spread = f"{goal.ratio:.2f} ({goal.low:.2f} – {goal.high:.2f})"
-        verdict = "yes" if goal.reached else "no"
-        lines.append(f"- {goal.what} against {goal.against}: {spread} times; {goal.goal}: {verdict}")
+        reached = "yes" if goal.reached else "no"
+        why = f" ({_WHY_NOT_OF_LINEAR})" if goal.against == LINEAR and not goal.reached else ""
+        lines.append(f"- {goal.what} against {goal.against}: {spread} times; {goal.goal}: {reached}{why}")
     for (case, system), group in _by_case_and_system(rows).items():
         if system == DEFAULT and group[0]["texts"] < MANY_TEXTS:
             seconds = statistics.median(row["seconds"] for row in group)
-            verdict = "yes" if seconds <= MOST_SECONDS else "no"
-            lines.append(f"- {case}: default, trained in {seconds:.1f} s; at most {MOST_SECONDS:g} s: {verdict}")
+            reached = "yes" if seconds <= MOST_SECONDS else "no"
+            lines.append(f"- {case}: default, trained in {seconds:.1f} s; at most {MOST_SECONDS:g} s: {reached}")
     return "\nGoals:\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 

@@ -38,6 +38,7 @@ def test_section_has_a_line_for_each_case_and_system():
     assert "no intent by highest probability 70.0; no intent by nearest neighbour 85.0 | – |" in section
     assert "- bot: default, trained in 60.0 s; at most 60 s: yes" in section
     assert "many: default, trained in" not in section
+    assert "- many: default, in total against linear: 6.00 (6.00 – 6.00) times; at most 4: no (two thirds" in section
     assert "SetFit 300 steps, seeds 0, 1; masker with masker 0.1; SetFit with setfit 1.2." in section
 
 
