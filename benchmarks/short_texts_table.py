@@ -17,8 +17,8 @@ Figures = dict[tuple[tuple[str, int], str], float]
 #: Goals of the default: seconds, against SetFit, and in total against the linear baseline.
 MOST_SECONDS, MOST_OF_SETFIT, MOST_OF_LINEAR = 60.0, 0.5, 4.0
 _WHY_NOT_OF_LINEAR = (
-    "two thirds of the time are steps of fine-tuning. Fewer of them, or frozen lower layers, come nearer to the goal; in "
-    "a trial both cost detection of unseen classes, so the default does neither"
+    "two thirds of the time are steps of fine-tuning. Fewer of them, or frozen lower layers, come nearer to the goal; "
+    "in a trial both cost detection of unseen classes, so the default does neither"
 )
 
 _HEAD = f"""
