@@ -72,7 +72,7 @@ FOREIGN_OPTIONS = {
     },
     "choosing-settings.md": {"--nproc-per-node", "--standalone"},
     "CONTRIBUTING.md": {"--strict"},
-    "reliability.md": {"--generate-hashes"},
+    "reliability.md": {"--again", "--require-hashes"},
 }  # fmt: skip
 
 
