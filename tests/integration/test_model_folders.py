@@ -24,7 +24,8 @@ def test_an_earlier_folder_predicts_the_same(name):
     for row, now in zip(expected, found, strict=True):
         assert now["label"] == row["label"] and now["is_ood"] == row["is_ood"]
         for figure in ("confidence", "p_value", "ood_score"):
-            assert now[figure] == pytest.approx(row[figure], rel=1e-5), (row["text"], figure)
+            # Processors round differently: AVX2 and AVX-512 were seen 4e-6 apart.
+            assert now[figure] == pytest.approx(row[figure], rel=1e-4), (row["text"], figure)
 
 
 def test_an_earlier_folder_keeps_its_head_and_pooling():
