@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.environments import ATHERIS, COSMIC_RAY, RIVER, ROOT, SETFIT
+from benchmarks.environments import ATHERIS, COSMIC_RAY, PIP_AUDIT, RIVER, ROOT, SETFIT
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,7 @@ from benchmarks.environments import ATHERIS, COSMIC_RAY, RIVER, ROOT, SETFIT
         (RIVER, {"river"}),
         (ATHERIS, {"atheris"}),
         (COSMIC_RAY, {"cosmic_ray", "parso"}),
+        (PIP_AUDIT, {"pip_audit"}),
     ],
 )
 def test_every_requirement_is_pinned(environment, packages):
