@@ -1,4 +1,4 @@
-"""What can be said of the locked packages without a database of vulnerabilities: versions withdrawn, licences, conflicts.
+"""What can be said of the locked packages without a database of vulnerabilities.
 
     python tools/audit_packages.py          # prints, and ends with 1 if something was found
 

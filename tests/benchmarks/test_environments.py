@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import re
+
 import pytest
+import tomllib
 
 from benchmarks.environments import ATHERIS, COSMIC_RAY, PIP_AUDIT, RIVER, ROOT, SETFIT
 
@@ -20,6 +23,13 @@ def test_every_requirement_is_pinned(environment, packages):
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert all(line.count("==") == 1 for line in lines)
     assert packages <= {line.split("==")[0] for line in lines}
+
+
+def test_what_is_fuzzed_has_the_dependencies_of_the_base_install():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {re.match(r"[\w-]+", line)[0] for line in ATHERIS.requirements.read_text(encoding="utf-8").split()}
+    wanted = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
+    assert wanted <= {name.lower().replace("_", "-") for name in named}
 
 
 def test_folder_is_beside_the_other_environment_unless_named(monkeypatch, tmp_path):
