@@ -64,8 +64,8 @@ def measure(corpus: str) -> dict[str, Any]:
     order = np.random.default_rng(SEED).permutation(len(documents))
     settings = build_settings({"training": {"seed": SEED}, "model": {"max_length": TOKENS}})
     with tempfile.TemporaryDirectory(prefix="masker-promise-") as folder:
-        model = Model.fit(documents.select(order[:training]), settings, Path(folder) / "work", device="cpu")
-    judged = model.judge(texts_of(documents.select(order[training:])))
+        model = Model.fit(documents.take(order[:training].tolist()), settings, Path(folder) / "work", device="cpu")
+    judged = model.judge(texts_of(documents.take(order[training:].tolist())))
     found = {
         name: rejected(judged.scores, judged.predicted, calibrating, confidence)
         for name, confidence in (("average", None), ("sure", CONFIDENCE))
