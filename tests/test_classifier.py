@@ -90,9 +90,7 @@ def test_scores_decisions_and_predictions_agree(fitted):
 
 
 def test_stream_equals_batch_and_is_lazy(fitted, monkeypatch):
-    from masker import classifier
-
-    monkeypatch.setattr(classifier, "STREAM_CHUNK", 4)
+    monkeypatch.setattr("masker.documents.texts.STREAM_CHUNK", 4)
     texts, _ = make_corpus(10, seed=2)
     seen = []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,12 @@ from masker import distributed
 from masker.config import Settings, build_settings
 from masker.detection.prediction import Prediction
 from masker.documents import Documents, Row, collect_documents
-from masker.documents.texts import Text, split_pairs
+from masker.documents.texts import Text, in_chunks, split_pairs
 from masker.errors import DataError, MaskerError
 from masker.inference.batching import Advance
 from masker.keywords import KeywordSet
 from masker.labels import label_matrix, label_type_of, plain_label
-from masker.model import STREAM_CHUNK, Model
+from masker.model import Model
 
 #: Settings that have a parameter of their own.
 _PARAMETERS: dict[str, dict[str, str]] = {
@@ -193,8 +192,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_stream(self, texts: Iterable[Text]) -> Iterator[Prediction]:
         """Predict an endless or huge stream of texts in order, a chunk at a time."""
-        stream = iter(texts)
-        while chunk := list(islice(stream, STREAM_CHUNK)):
+        for chunk in in_chunks(texts):
             yield from self.predict_texts(chunk)
 
     def evaluate(

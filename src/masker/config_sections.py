@@ -61,6 +61,10 @@ class DataSettings(Section):
     #: Share of the held-out documents that choose neither checkpoint nor score, and only calibrate the rejection.
     calibration_share: float = Field(default=0.5, ge=0.0, lt=1.0)
 
+    def all_rows(self) -> DataSettings:
+        """The same settings for a second source: ``where`` and ``limit`` choose rows of the first one only."""
+        return self.model_copy(update={"where": None, "limit": None})
+
 
 class ModelSettings(Section):
     """Encoder, head, and how much of a document it reads."""

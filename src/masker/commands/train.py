@@ -121,8 +121,7 @@ def _read_documents(data: str, settings: Settings) -> Documents:
 
 def read_other_texts(source: str, settings: DataSettings) -> list[Text]:
     """The texts of a second source; ``--where`` and ``--limit`` apply to the main one only."""
-    whole = settings.model_copy(update={"where": None, "limit": None})
-    return texts_of(read_documents(source, whole, require_labels=False))
+    return texts_of(read_documents(source, settings.all_rows(), require_labels=False))
 
 
 def _read_shared(source: str, settings: DataSettings) -> list[Text]:

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from masker.config import DataSettings, Head
 from masker.documents.columns import LABEL_LISTS, PAIR_COLUMNS, Columns, Record
 from masker.documents.document_set import Documents
-from masker.documents.texts import well_formed
+from masker.documents.texts import Text, well_formed
 from masker.errors import DataError, NoRowsError
 from masker.labels import as_class_name, as_label_list, as_number, is_missing
 
@@ -31,6 +31,16 @@ class Row(NamedTuple):
     pair: str | None
     label: object
     line: int
+
+    @property
+    def content(self) -> Text:
+        """The text, or the pair of texts, as models take it."""
+        return self.text if self.pair is None else (self.text, self.pair)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the text, or the second text of a pair, is blank."""
+        return not self.text.strip() or (self.pair is not None and not self.pair.strip())
 
 
 def records_to_rows(
@@ -91,7 +101,7 @@ def collect_documents(
     labelled = 0
     for row in rows:
         label = _usable_label(row.label, head)
-        if not row.text.strip() or (row.pair is not None and not row.pair.strip()):
+        if row.is_blank:
             blank.append(row.line)
         elif require_labels and label is None:
             if not (settings.skip_invalid or is_missing(row.label)):
