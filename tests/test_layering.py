@@ -38,6 +38,8 @@ ORDER = [
     "detection",
     "model_files",
     "model_training",
+    "model_evaluation",
+    "model_calibration",
     "model",
     "classifier",
     "evidence",

@@ -1,4 +1,4 @@
-"""What a training makes of documents: the fields of :class:`masker.model.Model`."""
+"""Training a model: from documents to the fields of a :class:`masker.model.Model`, whose module imports this one."""
 
 from __future__ import annotations
 

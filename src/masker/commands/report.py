@@ -24,9 +24,9 @@ from masker.documents.texts import texts_of
 from masker.errors import ConfigError, DataError, ModelError
 from masker.labels import class_indices
 from masker.model import Model
+from masker.model_evaluation import evaluation_report
 from masker.modeling.model_folder import MANIFEST
 from masker.progress import progress_bar
-from masker.provenance import provenance
 
 _log = logging.getLogger("masker")
 
@@ -98,7 +98,7 @@ def find_model_folders(path: str | Path) -> list[Path]:
 
 def read_report_documents(sources: ReportSources, settings: DataSettings, *, head: Head) -> ReportDocuments:
     """Read the sources; ``settings.where`` and ``settings.limit`` apply to the test set alone."""
-    whole = settings.model_copy(update={"where": None, "limit": None})
+    whole = settings.all_rows()
 
     def read(source: str | None, given: DataSettings, *, labels: bool) -> Documents | None:
         if source is None:
@@ -241,9 +241,8 @@ def _evaluation(
     if answered.held_out:
         del figures["confidence"]  # what it was before calibration was not kept
     data = {} if test is None else {"data_sha256": test.fingerprint()}
-    origin = provenance(seed=resampling.seed, **data, trained=model.provenance)
     name = answered.name if test is None else test.name
-    return {"test": name, "documents": len(labels), **figures, "provenance": origin}
+    return evaluation_report(model, name, len(labels), figures, resampling, **data)
 
 
 def _regression(model: Model, documents: ReportDocuments, options: ReportOptions) -> dict[str, Any]:
@@ -255,10 +254,10 @@ def _regression(model: Model, documents: ReportDocuments, options: ReportOptions
     with progress_bar(len(test), f"judge {short_name(test.name)}", "doc") as bar:
         logits = model.outputs(texts_of(test), bar.update).logits
     true = [float(str(label)) for label in test.labels or []]
-    figures = evaluate_regression(logits, true, Resampling(options.resamples, model.settings.training.seed))
+    resampling = Resampling(options.resamples, model.settings.training.seed)
+    figures = evaluate_regression(logits, true, resampling)
     values = [[value, round(float(told), 4)] for value, told in zip(true, logits[:, 0], strict=True)]
-    origin = provenance(seed=model.settings.training.seed, data_sha256=test.fingerprint(), trained=model.provenance)
-    evaluation = {"test": test.name, "documents": len(test), **figures, "provenance": origin}
+    evaluation = evaluation_report(model, test.name, len(test), figures, resampling, data_sha256=test.fingerprint())
     return {"evaluation": evaluation, "values": values}
 
 
