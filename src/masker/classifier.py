@@ -12,28 +12,17 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from masker import distributed
-from masker.config import Settings, build_settings
+from masker.classifier_parameters import parameters_from_settings, settings_from_parameters
+from masker.config import Settings
 from masker.detection.prediction import Prediction
-from masker.documents import Documents, Row, collect_documents
-from masker.documents.texts import Text, in_chunks, split_pairs
+from masker.documents import Documents, collect_documents
+from masker.documents.rows import texts_to_rows
+from masker.documents.texts import Text, in_chunks
 from masker.errors import DataError, MaskerError
 from masker.inference.batching import Advance
 from masker.keywords import KeywordSet
-from masker.labels import label_matrix, label_type_of, plain_label
+from masker.labels import label_matrix, label_type_of
 from masker.model import Model
-
-#: Settings that have a parameter of their own.
-_PARAMETERS: dict[str, dict[str, str]] = {
-    "training": {"method": "method", "epochs": "epochs", "seed": "seed"},
-    "model": {"head": "head", "backbone": "backbone", "max_length": "max_length"},
-    "keywords": {"source": "keywords"},
-    "detection": {
-        "false_alarm_rate": "false_alarm_rate",
-        "confidence": "confidence",
-        "score": "detector",
-        "class_conditional": "class_conditional",
-    },
-}
 
 
 class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -103,21 +92,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_settings(cls, settings: Settings) -> MaskerClassifier:
         """An unfitted classifier whose parameters say the same as ``settings``."""
-        values = settings.model_dump()
-        named = {
-            parameter: values[section].pop(key)
-            for section, keys in _PARAMETERS.items()
-            for key, parameter in keys.items()
-        }
-        return cls(**named, settings=values)
-
-    def _build_settings(self) -> Settings:
-        """The settings that the parameters stand for."""
-        named = {
-            section: {key: getattr(self, parameter) for key, parameter in keys.items()}
-            for section, keys in _PARAMETERS.items()
-        }
-        return build_settings(named, self.settings, preset=self.preset)
+        return cls(**parameters_from_settings(settings))
 
     # Training and prediction ----------------------------------------------------------------------------------------
 
@@ -127,14 +102,11 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Lists of labels train a multi-label model; an empty list is a text without any.
         """
         _check_lengths(texts, labels)
-        settings = self._build_settings()
-        first, pairs = split_pairs(texts)
-        values = [plain_label(label) for label in labels]
-        seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
-        rows = map(Row, first, seconds, values, range(1, len(first) + 1))
+        settings = settings_from_parameters(self)
+        rows = texts_to_rows(texts, labels)
         documents = collect_documents(rows, settings.data, name="fit", require_labels=True, head=settings.model.head)
         with distributed.temporary_folder() as work:
-            self._model = Model.fit(documents, settings, work, label_type=label_type_of(values), device=self.device)
+            self._model = Model.fit(documents, settings, work, label_type=label_type_of(labels), device=self.device)
         return self
 
     @property

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from masker import ConfigError, Documents, MaskerClassifier, ModelError
+from masker.classifier_parameters import settings_from_parameters
 from masker.model_files import folder_content
 from masker.training.run import TrainingRun
 from masker.training.trainer import MaskerTrainer
@@ -368,7 +369,7 @@ def test_lost_statistics_are_told_in_one_line(name, fitted, tmp_path):
 
 
 def test_facade_takes_the_head_that_the_method_needs(tiny_backbones):
-    assert MaskerClassifier(method="openmax", backbone="x")._build_settings().model.head == "multi-class"
-    assert MaskerClassifier(method="doc")._build_settings().model.head == "one-vs-rest"
+    assert settings_from_parameters(MaskerClassifier(method="openmax", backbone="x")).model.head == "multi-class"
+    assert settings_from_parameters(MaskerClassifier(method="doc")).model.head == "one-vs-rest"
     with pytest.raises(ConfigError, match=r"model.head must be multi-class for training.method=openmax"):
         MaskerClassifier(method="openmax", head="one-vs-rest").fit(*make_corpus(9))

@@ -10,9 +10,9 @@ from typing import NamedTuple, cast
 from masker.config import DataSettings, Head
 from masker.documents.columns import LABEL_LISTS, PAIR_COLUMNS, Columns, Record
 from masker.documents.document_set import Documents
-from masker.documents.texts import Text, well_formed
+from masker.documents.texts import Text, split_pairs, well_formed
 from masker.errors import DataError, NoRowsError
-from masker.labels import as_class_name, as_label_list, as_number, is_missing
+from masker.labels import as_class_name, as_label_list, as_number, is_missing, plain_label
 
 _log = logging.getLogger("masker")
 
@@ -76,6 +76,13 @@ def records_to_rows(
         )
     if columns is None:
         raise NoRowsError(f"{source}: has no rows; give a source with at least one document")
+
+
+def texts_to_rows(texts: Sequence[Text], labels: Sequence[object]) -> Iterator[Row]:
+    """Rows of texts, or of (text, text_pair) tuples, and their labels; lines count from 1."""
+    first, pairs = split_pairs(texts)
+    seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
+    return map(Row, first, seconds, map(plain_label, labels), range(1, len(first) + 1))
 
 
 def collect_documents(
