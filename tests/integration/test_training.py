@@ -229,7 +229,7 @@ def test_accumulation_is_one_large_batch(documents, new_head_settings, tmp_path)
     from masker.masking.collator import Collator
     from masker.modeling.backbone import load_backbone
     from masker.modeling.network import MaskerNetwork
-    from masker.modeling.tokens import content_special_ids
+    from masker.modeling.tokens import special_ids_of
     from masker.training.keyword_stage import choose_keywords
     from masker.training.schedule import Schedule
     from masker.training.training_data import TrainingData
@@ -242,7 +242,7 @@ def test_accumulation_is_one_large_batch(documents, new_head_settings, tmp_path)
     keywords = choose_keywords(settings, backbone.tokenizer, encoded, len(CLASSES), lambda: backbone.classifier)
     network = MaskerNetwork(backbone.classifier, len(keywords.target_ids)).eval()  # no dropout
     views = make_views(settings, keywords, backbone.tokenizer)
-    special = sorted(content_special_ids(backbone.tokenizer))
+    special = sorted(special_ids_of(backbone.tokenizer))
     collator = Collator(backbone.tokenizer.pad_token_id, special, views)
     data, stage = TrainingData(encoded, encoded), TrainingStage("test", Schedule(epochs=1), keywords)
     trainer = MaskerTrainer(network, settings, stage, tmp_path, data, collator, torch.device("cpu"))

@@ -92,7 +92,7 @@ def train(
 def training_plan(data: str, settings: Settings) -> dict[str, str]:
     """What a training on ``data`` would decide, by subject; nothing is trained or written."""
     require("training", "torch", "transformers", "sklearn")
-    from masker.detection.training_and_calibration import plan_training
+    from masker.detection.promises import plan_training
 
     documents = read_training_documents(data, settings)
     settings = settings_for(documents, settings)

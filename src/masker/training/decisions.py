@@ -22,7 +22,7 @@ def decisions_of(run: TrainingRun) -> dict[str, str]:
     if method.keywords:
         found["keywords"] = _keywords(run)
     found["held out"] = _held_out(run)
-    if run.kept_start:
+    if run.kept_probe:
         found["kept"] = "the logistic regression: training lost more held-out documents than it won"
     return found
 

@@ -39,7 +39,7 @@ def _vectorizer(run: TrainingRun, features: str) -> Vectorizer:
     """Made once for all folds: TF-IDF counts words, not labels."""
 
     def make() -> Vectorizer:
-        classifier = run.fresh_classifier()
+        classifier = run.classifier_with_new_head()
         if features == "encoder":
             first = declared_pooling(resolve_backbone(run.settings.model.backbone)) == DOCUMENT_TOKEN
             return EncoderVectorizer(classifier.base_model.to(run.device), run.tokenizer, first=first)

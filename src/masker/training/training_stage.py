@@ -29,7 +29,7 @@ from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.modeling.network import MaskerNetwork, encoder_stack
 from masker.modeling.tensors import write_tensors
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.training.fast_dropout import fast_dropout_in
 from masker.training.loss_curve import CURVE_FILE, Curve
 from masker.training.resume import checkpoint_step, last_complete_checkpoint
@@ -96,7 +96,7 @@ def train_stage(
         stage,
         folder,
         data,
-        Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views, stage.bias_logits),
+        Collator(tokenizer.pad_token_id, sorted(special_ids_of(tokenizer)), views, stage.bias_logits),
         device,
     )
     if start == _RESULT:

@@ -45,19 +45,19 @@ def right_answers(labels: npt.NDArray[Any], logits: npt.NDArray[Any], head: Head
 
 
 def lost_and_won(
-    labels: npt.NDArray[Any], trained: npt.NDArray[Any], start: npt.NDArray[Any], head: Head
+    labels: npt.NDArray[Any], trained: npt.NDArray[Any], probe: npt.NDArray[Any], head: Head
 ) -> tuple[int, int, bool]:
-    """Documents that only the start gets right, those that only the trained network does, and whether that is a loss.
+    """Documents that only the probe gets right, those that only the trained network does, and whether the probe wins.
 
-    It is one if more documents were lost than chance explains: of the documents that only one of the two gets right,
-    more than one standard error too many. A tie goes to the trained network, whose features are better for detection.
+    It wins if training lost more documents than chance explains: of those that only one of the two gets right, more
+    than one standard error too many. A tie goes to the trained network, whose features are better for detection.
 
     Args:
         labels: (N,) classes of held-out documents, or (N, C) flags of their labels.
         trained: (N, C) logits of the trained network.
-        start: (N, C) logits of the probe that it started from.
+        probe: (N, C) logits of the probe that it started from.
         head: What the outputs stand for.
     """
-    right, before = right_answers(labels, trained, head), right_answers(labels, start, head)
+    right, before = right_answers(labels, trained, head), right_answers(labels, probe, head)
     lost, won = int((before & ~right).sum()), int((right & ~before).sum())
     return lost, won, lost - won > math.sqrt(lost + won)
