@@ -121,15 +121,17 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, texts: Sequence[Text], *, reject: bool = False) -> npt.NDArray[Any]:
         """The most probable class of each text, or the predicted number of a regression.
 
-        Of several labels, (N, C) 1 where a label is given and 0 elsewhere, in the order of :attr:`classes_`, as
-        scikit-learn's multi-label classifiers answer. With ``reject``, ``None`` for out-of-distribution texts.
+        For a multi-label model, (N, C) flags of the labels, in the order of :attr:`classes_`, as scikit-learn has them.
+        With ``reject``, ``None`` for out-of-distribution texts.
 
         Raises:
-            MaskerError: When labels of several shall be rejected: an array of 0 and 1 has no room for it.
+            MaskerError: When a multi-label model is asked to ``reject``: flags cannot say so.
         """
         if self.model_.is_multi_label:
             if reject:
-                raise MaskerError("predict: reject has no form for several labels; use predict_texts, which has is_ood")
+                raise MaskerError(
+                    "predict: a multi-label model cannot reject here; use predict_texts, which has is_ood"
+                )
             given = self.model_.judge(texts).given
             assert given is not None
             return given.astype(np.int64)
@@ -140,7 +142,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return logits[:, 0] if self.model_.is_regression else self.classes_[logits.argmax(axis=1)]
 
     def score(self, texts: Sequence[Text], labels: Sequence[Any], sample_weight: Any = None) -> float:
-        """Accuracy; of several labels, the share of texts with all of them right."""
+        """Accuracy; for a multi-label model, the share of texts with all labels right."""
         true: Any = label_matrix(labels, self.model_.classes) if self.model_.is_multi_label else labels
         return float(super().score(texts, true, sample_weight))
 

@@ -141,8 +141,8 @@ class TrainingSettings(Section):
     method: Annotated[str, _registered(METHODS)] = "masker"
     #: ``None`` trains by the number of documents (:mod:`masker.training.schedule`).
     epochs: int | None = Field(default=None, ge=1)
-    #: Start the head from a logistic regression on the encoder's features, if that explains enough of the labels
-    #: (:mod:`masker.training.run_probes`), or from random weights.
+    #: Start the head from a probe, a logistic regression on the encoder's features, unless that is weak
+    #: (:mod:`masker.training.run_probes`), or always from random weights (``new``).
     head_start: Literal["probe", "new"] = "probe"
     #: Average the weights over this last share of the steps, at a constant learning rate; 0 decays the rate and takes
     #: the best checkpoint. See docs/quality.md.

@@ -1,4 +1,4 @@
-"""Model: a trained classifier with its reject option. Everything else in the package uses this one noun.
+"""Model: a trained classifier with its reject option, the object that the rest of the package works with.
 
 ::
 

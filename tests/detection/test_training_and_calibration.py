@@ -21,6 +21,7 @@ from masker.training.run import TrainingRun
 from masker.training.run_probes import RunProbes
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
+from tests.conftest import count_steps
 from tests.detection.conftest import CLASSES, LABELS, SCORE, TEXTS
 
 
@@ -122,23 +123,18 @@ def test_an_interrupted_run_ends_as_if_nothing_had_happened(tiny_settings, tmp_p
     """Killed in the middle of the third fold: two folds are read back, the third goes on from its checkpoint."""
     documents, settings = Documents(TEXTS, None, LABELS, "made up"), tiny_settings(training={"epochs": 2})
     whole = Model.fit(documents, settings, tmp_path / "whole", device="cpu")
-    save, step = MaskerTrainer._save_checkpoint, MaskerTrainer.training_step
-    steps: list[str] = []
+    save = MaskerTrainer._save_checkpoint
 
     def killed(trainer, *args):
         save(trainer, *args)
         if "fold-3" in trainer.args.output_dir:
             raise Killed
 
-    def counted(trainer, *args, **options):
-        steps.append(trainer.args.output_dir.rsplit("/", 2)[1])
-        return step(trainer, *args, **options)
-
     with monkeypatch.context() as patched:
         patched.setattr(MaskerTrainer, "_save_checkpoint", killed)
         with pytest.raises(Killed):
             Model.fit(documents, settings, tmp_path / "cut", device="cpu")
-    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    steps = count_steps(monkeypatch)
     resumed = Model.fit(documents, settings, tmp_path / "cut", device="cpu")
     assert {fold: steps.count(fold) for fold in sorted(set(steps))} == {"fold-3": 3, "fold-4": 6, "fold-5": 6}
     for name, tensor in weights(whole.backend).items():

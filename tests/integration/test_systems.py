@@ -14,7 +14,7 @@ from masker.classifier_parameters import settings_from_parameters
 from masker.model_files import folder_content
 from masker.training.run import TrainingRun
 from masker.training.trainer import MaskerTrainer
-from tests.conftest import make_corpus, train_network
+from tests.conftest import count_steps, make_corpus, train_network
 
 CLASSES = ["food", "space", "sport"]
 FREQUENCY = {"keywords": {"source": "frequency"}}
@@ -258,14 +258,7 @@ def test_resumed_equals_uninterrupted(documents, new_settings_of, tmp_path, monk
     with pytest.raises(Killed):
         train_network(documents, CLASSES, settings, tmp_path / "cut")
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", original)
-    steps: list[int] = []
-    step = MaskerTrainer.training_step
-
-    def counted(trainer, *args, **kwargs):
-        steps.append(1)
-        return step(trainer, *args, **kwargs)
-
-    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    steps = count_steps(monkeypatch)
     resumed = train_network(documents, CLASSES, settings, tmp_path / "cut")
     assert len(steps) == left
     assert_same(network(resumed), network(whole))

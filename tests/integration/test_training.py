@@ -15,7 +15,7 @@ import torch
 from masker import Documents
 from masker.training import training_stage
 from masker.training.trainer import MaskerTrainer
-from tests.conftest import fit_classifier, make_corpus, train_network
+from tests.conftest import count_steps, fit_classifier, make_corpus, train_network
 
 
 @pytest.fixture
@@ -156,14 +156,7 @@ def test_resumed_equals_uninterrupted(documents, new_head_settings, tmp_path, mo
     with pytest.raises(Killed):
         train_network(documents, CLASSES, settings, tmp_path / "cut")
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", original)
-    steps: list[int] = []
-    step = MaskerTrainer.training_step
-
-    def counted(trainer, *args, **kwargs):
-        steps.append(1)
-        return step(trainer, *args, **kwargs)
-
-    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    steps = count_steps(monkeypatch)
     resumed = train_network(documents, CLASSES, settings, tmp_path / "cut")
     whole_run = 3 * 8 + 3 * 8  # 60 training documents in batches of 8: 8 steps an epoch
     assert 0 < len(steps) < whole_run, "it went on, it did not start again"

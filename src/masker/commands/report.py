@@ -60,11 +60,13 @@ class ReportDocuments:
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """Attributes:
-    name: Of the model, in titles.
-    compare: A second model by name, whose attended words are shown beside the first one's.
-    resamples: Of the bootstrap intervals.
-    with_texts: Whether texts are quoted.
+    """What a report is called and contains.
+
+    Attributes:
+        name: The model's name in titles.
+        compare: A second model by name, whose attended words are shown beside the first one's.
+        resamples: Resamples behind the bootstrap intervals.
+        with_texts: Whether texts are quoted.
     """
 
     name: str = "model"

@@ -46,8 +46,8 @@ MARGIN = 0.01
 #: With fewer held-out documents there is no guard.
 MIN_DOCUMENTS_TO_CHOOSE = 20
 
-#: AUROC of a score on each kind of stand-in.
-Evidence = dict[str, float]
+#: AUROC of a score against each kind of stand-in.
+Aurocs = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ def _auroc(held_out: Floats, stand_ins: Floats) -> float:
     return round(auroc(held_out, stand_ins), 4)
 
 
-def _mean(evidence: Evidence) -> float:
-    return float(np.mean(list(evidence.values())))
+def _mean(aurocs: Aurocs) -> float:
+    return float(np.mean(list(aurocs.values())))
 
 
 def _first_of_the_best(figures: dict[str, float]) -> str:

@@ -28,7 +28,7 @@ def train_biased_model(run: TrainingRun, keywords: KeywordSet) -> npt.NDArray[np
     """(N, C) outputs of a model that is trained on documents reduced to their keywords; kept in the work folder.
 
     Raises:
-        DataError: When it shall be trained on documents that contain keywords, and none does.
+        DataError: When it is to be trained on documents that contain keywords, and none does.
     """
     path = run.work / "bias.safetensors"
     if distributed.first_only(path.is_file):

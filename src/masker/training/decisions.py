@@ -69,7 +69,7 @@ def _start(run: TrainingRun) -> str:
     if not run.settings.starts_from_probe:
         return "new head"
     if run.has_new_head is None:
-        return "head from a logistic regression, or a new one, trained longer, if that explains too little"
+        return "head from a logistic regression, or a new one, trained longer, if that turns out to be weak"
     if run.has_new_head:
         share = 100 * run.probes.information()
         return f"new head (a logistic regression explains {share:.0f} % of held-out labels, which is too little)"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def fit_linear_classifier(run: TrainingRun, features: str) -> LinearBackend:
-    """Fit one on ``encoder`` vectors (frozen hidden states) or ``tf-idf``; the run is told its outputs and figure."""
+    """Fit one on ``encoder`` vectors (frozen hidden states) or ``tf-idf``; sets the run's outputs and figure."""
     train, validation = run.data.train, run.data.validation
     vectorizer = _vectorizer(run, features)
 

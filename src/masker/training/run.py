@@ -38,7 +38,7 @@ from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
 from masker.modeling.heads import output_layer, set_output_layer
 from masker.modeling.network import MaskerNetwork, encoder_stack
-from masker.modeling.pooling import hand_on_document_token
+from masker.modeling.pooling import pass_document_token_through
 from masker.training.biased_model import train_biased_model
 from masker.training.keyword_stage import choose_keywords, load_attention_model
 from masker.training.linear_classifier import fit_linear_classifier
@@ -151,7 +151,7 @@ class TrainingRun:
         classifier = self.classifier_with_new_head().to(self.device)
         if output_layer(classifier) is None:
             return classifier
-        hand_on_document_token(classifier)
+        pass_document_token_through(classifier)
 
         def vectors(documents: Encoded) -> Any:
             return head_inputs(classifier, self.tokenizer, documents, str(self.device))

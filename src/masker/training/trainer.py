@@ -164,7 +164,7 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         """Add the figure that selects the best checkpoint.
 
         For classes: the number of correct validation documents, ties broken by the lower loss. Accuracy alone would
-        keep the first of many checkpoints that tie on a small validation set, which is the least trained.
+        keep the first of many checkpoints that tie on a small validation set: the one trained least.
         """
         metrics: dict[str, float] = super().evaluate(*args, **kwargs)
         if "eval_accuracy" in metrics:

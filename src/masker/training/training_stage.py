@@ -48,13 +48,14 @@ class TrainingStage:
     """What a stage trains.
 
     Attributes:
-        name: Of its folder and progress bar.
+        name: The name of its folder and progress bar.
         schedule: How long it trains.
         keywords: Those of the masked views; ``None`` trains on the documents alone.
         bias_logits: (N, C) outputs of a biased model, for a residual ensemble.
         averaged_share: The result is the mean of the weights over this last share of the steps; 0 takes the best
             checkpoint, or the last one if nothing is held out.
         attention_term: Whether attention is made uniform (:mod:`masker.losses.uniform_attention`).
+        new_head: Whether the head starts at random; then no layer of the encoder is frozen by default.
     """
 
     name: str
