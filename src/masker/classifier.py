@@ -231,7 +231,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Saving and opening ---------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the model folder, which plain transformers opens too; an existing one is replaced only if told so."""
+        """Write the model folder, which plain transformers opens too; ``overwrite`` replaces an existing one."""
         return self.model_.save(path, overwrite=overwrite)
 
     def save_calibration(self, path: str | Path) -> Path:

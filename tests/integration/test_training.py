@@ -362,7 +362,7 @@ def test_class_weights_change_training(new_head_settings, tmp_path):
 
 def test_the_best_checkpoint_is_kept(documents, new_head_settings, tmp_path, monkeypatch):
     """When the first epoch validates best, its weights are the result."""
-    from masker.training import validation_figure as module
+    from masker.training import validation_metric as module
 
     scores = iter([0.9, 0.5, 0.4, 0.9])
     monkeypatch.setattr(module, "accuracy", lambda true, predicted: next(scores))

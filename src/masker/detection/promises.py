@@ -1,4 +1,4 @@
-"""What a training promises about rejection and labels, told before it starts and after it."""
+"""What a training promises about rejection and labels, for ``--plan``, the summary and ``masker.json``."""
 
 from __future__ import annotations
 

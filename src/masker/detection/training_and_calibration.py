@@ -19,7 +19,7 @@ from masker.inference.backend import Backend, Floats
 from masker.inference.windows import document_labels
 from masker.training.cross_fitting import BackendMean
 from masker.training.run import TrainingRun
-from masker.training.validation_figure import validation_figure
+from masker.training.validation_metric import validation_metric
 
 
 class Trained(NamedTuple):
@@ -49,7 +49,7 @@ def cross_fit(run: TrainingRun, train: Callable[[TrainingRun], Backend]) -> Trai
     mean, observed, probes = _fit_folds(run, train)
     if probes is not None and run.keep_probe_if_better(observed.labels, observed.logits, probes):
         mean, observed, _ = _fit_folds(run, TrainingRun.fit_probe_only)
-    run.validation = validation_figure(observed.labels, observed.logits, run.settings.model.head)
+    run.validation = validation_metric(observed.labels, observed.logits, run.settings.model.head)
     backend = mean.result()
     return Trained(backend, _fitter(run, backend).fit_cross(run.data.train, observed))
 

@@ -53,15 +53,22 @@ def _training(run: TrainingRun) -> str:
         length = f"{schedule.epochs} epochs in batches of {size} ({why})"
     else:
         passes = schedule.steps * size / documents
-        why = "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
-        why = "the least that trains the encoder" if schedule.steps == LEAST_STEPS else why
-        why = "for a new head" if new_head else why
-        why = "for each of the networks that are averaged" if data.folds is not None else why
+        why = _why_so_long(schedule.steps, passes, new_head=new_head, averaged=data.folds is not None)
         length = f"{schedule.steps} steps of {size} documents, {passes:.3g} passes ({why})"
     frozen = frozen_layers(settings, documents, run.layers, new_head=new_head)
     fixed = [f"{frozen} lowest layers"] if frozen else []
     fixed += ["embeddings"] if settings.training.embedding_lr_scale == 0.0 else []
     return f"{_start(run)}; {length}{'; not trained: ' + ' and '.join(fixed) if fixed else ''}"
+
+
+def _why_so_long(steps: int, passes: float, *, new_head: bool, averaged: bool) -> str:
+    if averaged:
+        return "for each of the networks that are averaged"
+    if new_head:
+        return "for a new head"
+    if steps == LEAST_STEPS:
+        return "the least that trains the encoder"
+    return "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
 
 
 def _start(run: TrainingRun) -> str:

@@ -49,7 +49,7 @@ from masker.training.run_probes import RunProbes
 from masker.training.schedule import Schedule, final_schedule, keyword_schedule
 from masker.training.training_data import TrainingData, encode_training_data
 from masker.training.training_stage import TrainingStage, train_stage
-from masker.training.validation_figure import lost_and_won, validation_figure
+from masker.training.validation_metric import lost_and_won, validation_metric
 
 _log = logging.getLogger("masker")
 
@@ -67,7 +67,7 @@ class TrainingRun:
     Attributes:
         tokenizer: The backbone's tokenizer.
         max_length: Longest row in tokens.
-        layers: Layers of the encoder that can be kept from training.
+        layers: Layers of the encoder that can be frozen.
         data: The encoded documents.
         pooling: What the head reads, and why.
         keywords: The keyword set, once :meth:`find_keywords` has chosen it.
@@ -138,7 +138,7 @@ class TrainingRun:
         """What a network starts from: the encoder with the probe as its head, or with a new head.
 
         Args:
-            train: Documents to fit the probe to, weak or not; ``None`` is the run's training documents.
+            train: Documents to fit a probe to, which counts even if it is weak; ``None`` is those of the run.
         """
         if not self.settings.starts_from_probe:
             return self.classifier_with_new_head().to(self.device)
@@ -181,14 +181,14 @@ class TrainingRun:
         backend = TorchBackend(classifier, self.tokenizer, str(self.device))
         if self.probe_logits is not None:
             labels, head = document_labels(self.data.validation), self.settings.model.head
-            self.validation = validation_figure(labels, self.probe_logits, head)
+            self.validation = validation_metric(labels, self.probe_logits, head)
         return backend
 
     def keep_probe_if_better(self, labels: npt.NDArray[np.int64], trained: Any, probe: Any) -> bool:
         """Decide by the logits for held-out documents whether the probe is kept (:func:`lost_and_won`)."""
         lost, won, self.kept_probe = lost_and_won(labels, trained, probe, self.settings.model.head)
         if self.kept_probe:
-            _log.info("training lost %d held-out documents and won %d: keeping the probe it started from", lost, won)
+            _log.info("training lost %d held-out documents and won %d: keeping the probe instead", lost, won)
         return self.kept_probe
 
     # Training networks ----------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class TrainingRun:
     def train_classifier(
         self, stage: TrainingStage, classifier: Any, data: TrainingData | None = None
     ) -> MaskerNetwork:
-        """Train a stage on the documents of the run, or on ``data``; its figure becomes the run's."""
+        """Train a stage on the documents of the run, or on ``data``; its validation metric becomes the run's."""
         # A fold's network is evaluated on its fold later, when its features are computed as well.
         own = self.data if self._parent is None else self.data.training_only()
         network, self.validation = train_stage(

@@ -36,7 +36,7 @@ from masker.training.resume import checkpoint_step, last_complete_checkpoint
 from masker.training.schedule import Schedule, frozen_layers
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
-from masker.training.validation_figure import figure_name
+from masker.training.validation_metric import metric_name
 
 _log = logging.getLogger("masker")
 
@@ -113,7 +113,7 @@ def train_stage(
     network.eval()
     if not len(data.validation):
         return network, {}
-    name = figure_name(settings.model.head)
+    name = metric_name(settings.model.head)
     return network, {name: float(trainer.evaluate()[f"eval_{name}"])}
 
 
