@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -22,7 +23,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import tomllib
 from packaging.requirements import Requirement
 
 from benchmarks.drift_page import write_tables
