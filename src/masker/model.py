@@ -257,7 +257,9 @@ class Model:
             texts: New texts that the model was not trained on.
             labels: Their classes, for the confidence and the choice of ``auto``; ``None`` leaves both unchanged.
             score: Another score; ``auto`` is chosen anew on one part of the texts and calibrated on the other.
-            false_alarm_rate, confidence, class_conditional: Another promise.
+            false_alarm_rate: Another rate to promise.
+            confidence: Another probability to promise it with.
+            class_conditional: Whether it is promised for each class.
             statistics: Labelled training texts, to gather the score's statistics from.
 
         Raises:

@@ -188,4 +188,4 @@ def _seed_dropout(settings: Settings) -> None:
     """All processes have made the same weights; from here on each draws dropout masks of its own."""
     if not distributed.is_first():
         sequence = np.random.SeedSequence([settings.training.seed, distributed.rank()])
-        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> 1))
+        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0]) >> 1)
