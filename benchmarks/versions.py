@@ -42,7 +42,6 @@ BASE = {
     "detection": "auto calibration conformal detector evaluation label_rule length_effect prediction recalibration "
     "risk_control score_basis statistics surprise trade_off",
     "documents": "columns decoding document_set folds label_doubts label_studio rows splits texts",
-    "extension": "grown_head grown_statistics",
     "inference": "batching cores windows",
     "integration": "any_text base_install",
     "masking": "draws views",

@@ -105,6 +105,8 @@ def test_the_base_package_stands_behind_by_version_of_python():
     table = suites_table({"sets": {kind: entry(cli=part(1)) for kind in kinds}})
     shown = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[2:]]
     assert shown == ["newest", "base-lowest", "base-3.12", "base-3.13"]
+    whole = {"sets": {"base-3.12": entry(cli=part(1), top=part(2))}}
+    assert "| base-3.12 | 3.11.7 | all without PyTorch | 3 |" in suites_table(whole)
 
 
 def test_versions_stand_side_by_side():
