@@ -16,7 +16,7 @@ STAGES := results/reproduction/stages.jsonl.gz
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow test-random coverage lint type bench bench-avx2 bench-setfit bench-serving bench-drift trust fuzz mutants versions sbom reproduce reproduce-page quality open-world lock clean
+.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow test-random coverage lint type bench bench-avx2 bench-setfit bench-serving bench-drift trust fuzz mutants versions sbom audit-packages advisories reproduce reproduce-page quality open-world lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -112,6 +112,13 @@ sbom: $(STAMP)  ## what the lock installs as a CycloneDX document, build/sbom.js
 	cat requirements.lock requirements-torch.lock | .venv-cyclonedx_py/bin/python -I -m cyclonedx_py requirements - \
 	    --pyproject pyproject.toml --mc-type library --output-reproducible --of JSON -o build/sbom.json
 
+audit-packages: $(STAMP)  ## licences of the locked packages; ends with 1 if one was withdrawn, conflicts, or is copyleft without a reason
+	$(BIN)/python tools/audit_packages.py
+
+advisories: $(STAMP)  ## known vulnerabilities of the locked packages, by pip-audit; asks PyPI itself, not a mirror
+	$(BIN)/python -m benchmarks.environments pip_audit
+	.venv-pip_audit/bin/python -I -m pip_audit --strict --no-deps --disable-pip -r requirements.lock -r requirements-torch.lock
+
 reproduce: $(STAMP)  ## the paper's tables and figures at the small scale (hours); RECIPES="nli stsb" for some
 	$(BIN)/masker reproduce $(RECIPES) --stages $(STAGES)
 
@@ -130,4 +137,4 @@ lock: $(STAMP)  ## write the versions that are installed now into requirements.l
 	$(BIN)/python tools/lock.py
 
 clean:  ## remove the virtual environments and caches, keep runs
-	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .venv-cosmic_ray .venv-lowest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
+	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .venv-cosmic_ray .venv-pip_audit .venv-lowest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info

@@ -1,7 +1,7 @@
 """``python -m benchmarks.environments PACKAGE``: a virtual environment of its own for a package to compare with.
 
-Neither these packages nor the tools among them (atheris, cosmic-ray, cyclonedx-bom) are dependencies of masker, so they
-share no packages with it: each is beside ``.venv``.
+Neither these packages nor the tools among them (atheris, cosmic-ray, cyclonedx-bom, pip-audit) are dependencies of
+masker, so they share no packages with it: each is beside ``.venv``.
 """
 
 from __future__ import annotations
@@ -75,10 +75,11 @@ LITSERVE = Environment("litserve")
 ATHERIS = Environment("atheris")
 CYCLONEDX = Environment("cyclonedx_py")
 COSMIC_RAY = Environment("cosmic_ray")
+PIP_AUDIT = Environment("pip_audit")
 
 
 def main() -> None:
-    known = {one.package: one for one in (SETFIT, RIVER, LITSERVE, ATHERIS, CYCLONEDX, COSMIC_RAY)}
+    known = {one.package: one for one in (SETFIT, RIVER, LITSERVE, ATHERIS, CYCLONEDX, COSMIC_RAY, PIP_AUDIT)}
     parser = argparse.ArgumentParser(prog="python -m benchmarks.environments")
     parser.add_argument("package", choices=list(known))
     chosen = known[parser.parse_args().package]

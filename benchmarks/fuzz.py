@@ -80,17 +80,15 @@ def fuzz(target: str, seconds: int) -> dict[str, Any]:
         )
         executed = re.search(r"stat::number_of_executed_units: (\d+)", done.stderr)
         memory = re.search(r"stat::peak_rss_mb: +(\d+)", done.stderr)
-        ended = done.returncode == 0 and executed is not None
-        if not ended:
-            print(done.stderr[-3000:], file=sys.stderr)
+        if done.returncode or executed is None or memory is None:
+            sys.exit(f"{done.stderr[-3000:]}\n{target} did not end as it should, so nothing is stored")
         found = json.loads(findings.read_text(encoding="utf-8")) if findings.exists() else {}
         covered = re.findall(r"cov: (\d+)", done.stderr)
         return {
             "seconds": seconds,
-            "executions": int(executed[1]) if executed else None,
-            "peak_mb": int(memory[1]) if memory else None,
+            "executions": int(executed[1]),
+            "peak_mb": int(memory[1]),
             "branches": int(covered[-1]) if covered else None,
-            "ended": ended,
             "findings": found,
         }
 

@@ -13,6 +13,7 @@ ORDER = [
     "errors",
     "extras",
     "files",
+    "blas_threads",
     "registry",
     "distributed",
     "config_sources",

@@ -23,7 +23,6 @@ EXTRAS = {
     "fastapi": "serve",
     "httpx": "serve",
     "prometheus_client": "serve",
-    "threadpoolctl": "serve",
     "uvicorn": "serve",
     "jinja2": "report",
     "matplotlib": "report",

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import pytest
+import re
 
-from benchmarks.environments import ATHERIS, COSMIC_RAY, RIVER, ROOT, SETFIT
+import pytest
+import tomllib
+
+from benchmarks.environments import ATHERIS, COSMIC_RAY, PIP_AUDIT, RIVER, ROOT, SETFIT
 
 
 @pytest.mark.parametrize(
@@ -12,6 +15,7 @@ from benchmarks.environments import ATHERIS, COSMIC_RAY, RIVER, ROOT, SETFIT
         (RIVER, {"river"}),
         (ATHERIS, {"atheris"}),
         (COSMIC_RAY, {"cosmic_ray", "parso"}),
+        (PIP_AUDIT, {"pip_audit"}),
     ],
 )
 def test_every_requirement_is_pinned(environment, packages):
@@ -19,6 +23,13 @@ def test_every_requirement_is_pinned(environment, packages):
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert all(line.count("==") == 1 for line in lines)
     assert packages <= {line.split("==")[0] for line in lines}
+
+
+def test_what_is_fuzzed_has_the_dependencies_of_the_base_install():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pinned = re.findall(r"^[\w-]+(?===)", ATHERIS.requirements.read_text(encoding="utf-8"), re.M)
+    wanted = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
+    assert wanted <= {name.lower().replace("_", "-") for name in pinned}
 
 
 def test_folder_is_beside_the_other_environment_unless_named(monkeypatch, tmp_path):

@@ -147,7 +147,7 @@ def test_monitor(served, data, tmp_path):
 @pytest.mark.parametrize("words", [["discover", "--all"], ["review", "--budget", "3"]], ids=["discover", "review"])
 def test_groups_take_scikit_learn_but_no_torch(data, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
-    allowed = {"sklearn", "joblib", "threadpoolctl"}
+    allowed = {"sklearn", "joblib"}
     code = f"allowed, refuse = {allowed!r}, Refuse.find_spec\n"
     code += "Refuse.find_spec = lambda self, name, *more: (\n"
     code += "    None if name.partition('.')[0] in allowed else refuse(self, name))\n"

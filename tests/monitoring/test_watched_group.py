@@ -192,6 +192,15 @@ def test_after_an_alarm_texts_are_strange_that_would_have_been_before():
     assert (p_values[350:] <= 0.05).mean() < 0.45 < 0.55 < strange[350:].mean() < 0.8
 
 
+def test_after_an_alarm_a_text_is_strange_above_the_score_of_before_and_not_at_it():
+    """Of the text that raised the alarm its p-value, here 1, decides as of all before."""
+    group = group_of()
+    observe(group, changed(400, 300, share=0.6))
+    at, known = group.alarm.at, group._before_change(group.alarm)[LEVELS.index(0.05)].score
+    scores, positions = np.array([known + 1, known, known + 1]), np.array([at, at + 1, at + 1])
+    assert group._strange(scores, np.ones(3), positions).tolist() == [False, False, True]
+
+
 def test_an_alarm_before_anything_is_known_of_quiet_times():
     """Without a calibration, and before the first look, p-values are all there is."""
     group = group_of(0, GroupLimits(window=1000, memory=1000, martingale_rate=0.0025, look_level=1e-6))

@@ -15,7 +15,6 @@ from masker.training.probe import (
     cross_entropy,
     fit_probe,
     label_entropy,
-    one_blas_thread,
     out_of_fold_logits,
 )
 
@@ -196,16 +195,3 @@ def test_label_entropy_by_hand():
     quarter = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
     assert label_entropy(np.array([0, 0, 1, 0])) == pytest.approx(quarter)
     assert label_entropy(np.array([[1, 0], [1, 0], [0, 0], [0, 0]])) == pytest.approx(np.log(2))
-
-
-def test_a_fit_multiplies_in_one_thread_and_leaves_the_others_as_they_were():
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    def blas_threads():
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        with one_blas_thread():
-            assert blas_threads() == {1}
-        assert blas_threads() == before

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from masker.blas_threads import one_blas_thread
 from masker.detection.arrays import Floats
 
 #: Smallest eigenvalue as a share of the largest, so that constant features do not make the matrix singular.
@@ -34,6 +35,7 @@ def oas_covariance(covariance: Floats, count: int) -> Floats:
 
 def whitening(covariance: Floats) -> Floats:
     r"""(H, H) matrix W with :math:`W W^T = \Sigma^{-1}`: distances between rows times W are Mahalanobis distances."""
-    values, vectors = np.linalg.eigh(covariance)
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh(covariance)
     least = max(float(values[-1]) * FLOOR, np.finfo(np.float64).tiny)
     return np.asarray(vectors / np.sqrt(np.maximum(values, least)))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from masker.blas_threads import one_blas_thread
 from masker.detection.arrays import Arrays, Floats, Labels
 from masker.inference.outputs import Outputs
 
@@ -112,8 +113,9 @@ def gather_statistics(
         lengths += [] if outputs.lengths is None else [outputs.lengths[kept]]
         for kind in kinds:
             rows = np.asarray(outputs.features[kind], dtype=np.float64)
-            sums[kind] = sums.get(kind, 0.0) + of_class.T @ rows
-            products[kind] = products.get(kind, 0.0) + rows.T @ rows
+            with one_blas_thread():
+                sums[kind] = sums.get(kind, 0.0) + of_class.T @ rows
+                products[kind] = products.get(kind, 0.0) + rows.T @ rows
             bank[kind].append(np.asarray(outputs.features[kind][kept], dtype=np.float32))
     moments = {}
     for kind in kinds:

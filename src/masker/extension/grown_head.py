@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit, logsumexp
 
+from masker.blas_threads import one_blas_thread
 from masker.config import Head
-from masker.training.probe import STRENGTH, LinearMap, one_blas_thread
+from masker.training.probe import STRENGTH, LinearMap
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

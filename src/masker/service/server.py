@@ -18,10 +18,10 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from threadpoolctl import threadpool_limits
 from uvicorn.config import STARTUP_FAILURE
 
 from masker.errors import ConfigError, MaskerError
-from masker.extras import require
 from masker.service.failures import ServiceError
 from masker.service.request_log import log_settings
 from masker.service.service_metrics import FOLDER_VARIABLE
@@ -180,7 +180,7 @@ def use_one_core_for_blas() -> None:
 
     To be called when numpy and scipy are loaded.
     """
-    require("masker serve", "threadpoolctl").threadpool_limits(1, user_api="blas")
+    threadpool_limits(1, user_api="blas")
 
 
 def _prepared(build: AppBuilder) -> FastAPI:

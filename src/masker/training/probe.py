@@ -10,14 +10,13 @@ one it does not ("linear probing, then fine-tuning", Kumar et al. 2022), and nee
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from masker.blas_threads import one_blas_thread
 from masker.config import SIGMOID_HEADS, Head
-from masker.extras import require
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -69,17 +68,6 @@ def fit_probe(
     """
     with one_blas_thread():
         return _fit(vectors, labels, n_classes, head, strength, balanced)
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """While inside, NumPy and SciPy multiply in one thread.
-
-    Each brings a BLAS with threads of its own. A fit by L-BFGS calls them in turn, and the threads of one spin while
-    the other works: two threads made it up to ten times slower than one.
-    """
-    threads = require("a logistic regression", "threadpoolctl")
-    limits: AbstractContextManager[Any] = threads.threadpool_limits(1, user_api="blas")
-    return limits
 
 
 def _fit(

@@ -97,7 +97,7 @@ def test_by_its_name_with_a_class_of_one_document_and_one_of_none(name, kind, co
     """Of five classes 0 has no document and 2 has one; the others differ in spread and length."""
     labels = np.array([1] * 20 + [2] + [3] * 20 + [4] * 19)
     rows = X * np.array([0.0, 1.0, 1.0, 9.0, 0.2])[labels][:, None] + 30 * labels[:, None]
-    lengths = 3 + np.arange(60) % 17
+    lengths = 3 + np.argsort(np.argsort(-np.linalg.norm(X, axis=1)))  # short texts lie farther out
     outputs = Outputs(
         np.zeros((60, 5), dtype=np.float32),
         {"cls": rows.astype(np.float32), "middle": rows[:, ::-1].astype(np.float32) ** 2},
@@ -112,7 +112,9 @@ def test_by_its_name_with_a_class_of_one_document_and_one_of_none(name, kind, co
     usual = 1.0
     if counted:
         own = np.arange(60) != 20
-        usual = LengthEffect.fit(lengths[own], (sizes - np.log(spreads[labels - 1]))[own])(lengths)
+        effect = LengthEffect.fit(lengths[own], (sizes - np.log(spreads[labels - 1]))[own])
+        assert effect.slope < 0
+        usual = effect(lengths)
     expected = scaled_mahalanobis_score(outputs.features[kind], classes, spreads, usual)
     found = build_score(name, statistics, build_settings({})).ood_score(outputs)
     np.testing.assert_allclose(found, expected)
