@@ -8,14 +8,15 @@ STAMP := $(VENV)/.installed
 AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
 # Test processes; a file of tests stays in one of them, so that its fixtures are made once.
 JOBS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+SUITE := pytest -n $(JOBS) --dist loadfile
+PYTEST := $(BIN)/python -m $(SUITE)
 FUZZ_SECONDS ?= 300
 # What has been measured so far: long runs go on from there, on any machine.
 STAGES := results/reproduction/stages.jsonl.gz
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow lint type bench bench-avx2 bench-setfit bench-serving bench-drift trust fuzz mutants versions sbom audit-packages advisories reproduce reproduce-page quality open-world lock clean
+.PHONY: help setup demo docs docs-pictures test test-browser test-avx2 test-slow test-random coverage lint type bench bench-avx2 bench-setfit bench-serving bench-drift trust fuzz mutants versions sbom audit-packages advisories reproduce reproduce-page quality open-world lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -54,6 +55,18 @@ test-avx2: $(STAMP)  ## the test suite as on a processor without AVX-512; part o
 
 test-slow: $(STAMP)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
+
+test-random: $(STAMP)  ## the test suite in a random order; SEED=N repeats one
+	@seed=$${SEED:-$$($(BIN)/python -c "import random; print(random.randrange(2**32))")}; \
+	echo "make test-random SEED=$$seed JOBS=$(JOBS) repeats this order"; \
+	$(PYTEST) -p randomly --no-loadscope-reorder --randomly-seed=$$seed
+
+coverage: $(STAMP)  ## lines and branches that the test suite runs, at least 92 %; writes docs/reliability.md
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/python -m coverage run -m $(SUITE)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage json --quiet --fail-under=0 -o build/coverage/coverage.json
+	$(BIN)/python -m benchmarks.coverage_page build/coverage/coverage.json
 
 lint: $(STAMP)  ## style
 	$(BIN)/python -m ruff check src tests benchmarks tools examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ _TOPICS = {
     "sport": ["goal", "player", "season", "coach", "league", "ball", "stadium", "score"],
 }
 _FILLER = "the a of and we they saw found near old new very quite again with was is in on today yesterday some".split()
+
+
+def pytest_sessionfinish() -> None:
+    """Save what ``make coverage`` has counted: a process of xdist that takes long to end is killed."""
+    coverage = sys.modules.get("coverage")
+    running = coverage.Coverage.current() if coverage is not None else None
+    if running is not None:
+        running.save()
 
 
 def make_corpus(count: int, seed: int = 0, topics: dict[str, list[str]] = _TOPICS) -> tuple[list[str], list[str]]:

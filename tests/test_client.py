@@ -7,6 +7,7 @@ import json
 import pytest
 
 from masker import Client, Prediction, client
+from masker.detection.prediction import LabelSetPrediction
 from masker.errors import ConfigError, DataError, MaskerError
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed; pip install 'masker[serve]'")
@@ -53,6 +54,16 @@ def test_answers_are_predictions(naps):
     assert len(service.requests) == 1 and naps == []
     assert service.requests[0].headers["Authorization"] == "Bearer secret"
     assert service.requests[0].url == "http://service/v1/classify"
+
+
+def test_answers_with_several_labels_and_with_none():
+    told = [
+        LabelSetPrediction("a", 0.9, 0.5, 0.1, False, ("a", "b"), (0.9, 0.6)),
+        LabelSetPrediction(None, None, 0.4, 0.2, False),
+    ]
+    answer = httpx.Response(200, json={"predictions": [one.as_dict() for one in told]})
+    with client_of(Service(answer)) as caller:
+        assert caller.predict(["x", "y"]) == told
 
 
 def test_pairs_and_further_wishes_are_passed_on():

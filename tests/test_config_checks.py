@@ -19,3 +19,8 @@ def test_uniform_attention_needs_attention(method):
     with pytest.raises(ConfigError, match=f"which training.method={method} has not; leave it at 0"):
         build_settings({"training": {"method": method}, "loss": {"lambda_attention": 0.1}})
     assert build_settings({"loss": {"lambda_attention": 0.1}, "training": {"method": "vanilla"}})
+
+
+def test_a_published_rule_needs_a_method_that_has_one():
+    with pytest.raises(ConfigError, match=r"such a rule \(.*doc.*\); got training\.method=masker, so leave"):
+        build_settings({"detection": {"rule": "published"}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
-from tests.cli.command_line import one_line, run, write_jsonl
+from tests.cli.command_line import last_line, one_line, run, write_jsonl
 from tests.conftest import make_corpus
 
 MUSIC = {"music": ["guitar", "violin", "melody", "concert", "drum", "choir"]}
@@ -58,3 +58,11 @@ def test_wrong_input_is_one_line(masker_place, tmp_path):
     assert "--retrain and --data TRAINING_DATA belong together" in one_line(run("extend", model, data, "--retrain"))
     assert "already exists" in one_line(run("extend", model, data, "--output", model))
     assert "there is no model folder" in one_line(run("extend", str(tmp_path / "none"), data))
+
+
+def test_retraining_takes_texts_or_pairs_and_not_both(masker_place, tmp_path):
+    model, data, pairs = str(masker_place / "model"), str(masker_place / "test.jsonl"), tmp_path / "pairs.csv"
+    pairs.write_text("text,text_pair,label\nthe moon,a rocket,space\nsome soup,and bread,food\n")
+    words = ["extend", model, data, "--output", str(tmp_path / "new"), "--retrain", "--data", str(pairs)]
+    assert "--data and the new texts must both be single texts, or both pairs of texts" in last_line(run(*words))
+    assert list(tmp_path.iterdir()) == [pairs]

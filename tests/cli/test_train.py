@@ -60,6 +60,19 @@ def test_without_an_output_it_says_what_to_type(masker_place, tiny_backbones):
     )
 
 
+def test_keywords_of_a_method_that_has_none_are_ignored_and_it_says_so(masker_place, tiny_backbones):
+    options = [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--keywords", "frequency"]
+    done = run("train", str(masker_place / "train.jsonl"), "--plan", *options)
+    assert done.returncode == 0 and "--keywords is ignored: method vanilla does not use keywords" in done.stderr
+
+
+def test_a_regression_has_nothing_to_reject_by(masker_place, tmp_path):
+    words = ["train", str(masker_place / "train.jsonl"), "--output", str(tmp_path / "m"), "--head", "regression"]
+    line = one_line(run(*words, "--false-alarm-rate", "0.1"))
+    assert "a regression has no classes to be out of; leave out --score, --false-alarm-rate" in line
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_rate_in_the_settings_limits_the_operating_point(score_place, tiny_backbones, tmp_path):
     options = [*training_options(tiny_backbones["bert"]), "--method", "vanilla", "--epochs", "1"]
     options += ["--set", "data.validation_fraction=0.4", "--set", "detection.calibration=split"]

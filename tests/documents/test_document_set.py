@@ -1,7 +1,7 @@
 import pytest
 
 from masker.config import Settings, build_settings
-from masker.documents import Documents, check_classes, settings_for
+from masker.documents import Documents, check_classes, check_form, settings_for
 from masker.errors import ConfigError, DataError
 
 
@@ -69,3 +69,13 @@ def test_lists_of_labels_take_a_head_of_their_own():
         settings_for(documents(["a", "b"]), build_settings({"model": {"head": "multi-label"}}))
     with pytest.raises(ConfigError, match=r"model\.head must be one-vs-rest for training\.method=doc"):
         settings_for(documents([["a"], []]), build_settings({"training": {"method": "doc"}}))
+
+
+def test_labels_come_in_the_form_that_the_model_gives():
+    single, lists = documents(["a", "b"]), documents([["a"], []])
+    check_form(single, several=False)
+    check_form(lists, several=True)
+    with pytest.raises(DataError, match="has one label for each text, and this model takes lists of labels; choose an"):
+        check_form(single, several=True)
+    with pytest.raises(DataError, match="has lists of labels, and this model takes one label for each text; choose an"):
+        check_form(lists, several=False)

@@ -22,6 +22,12 @@ RECIPES = recipe_names()
 SHORT_TEXTS = ("quality-short", "open-intent")
 #: What makes a recipe one of open-world.
 OPEN_WORLD = {"comparisons": [], "table": None, "metrics": [], "analysis": {"kind": "open-world"}}
+#: Sources, and what a scale cannot do without.
+TWO = {
+    name: {"train": {"corpus": "c", "split": "train"}, "tests": {"t": {"corpus": "c", "split": "test"}}}
+    for name in "ST"
+}
+SMALL = {"hardware": "any", "backbones": {"BERT": {"model": "minilm"}}, "seeds": [1]}
 TABLES = [name for name in RECIPES if load_recipe(name).analysis is None]
 
 
@@ -273,6 +279,19 @@ def test_a_file_of_the_user_and_what_is_wrong_with_it(tmp_path):
             {**OPEN_WORLD, "analysis": {"kind": "open-world", "options": {"review": {"pool": 1}}}},
             r"options\.review\.pool",
         ),
+        (
+            {"scales": {"small": {**SMALL, "systems": ["masker", "nobody"]}}},
+            "a scale names 'nobody', which is not",
+        ),
+        (
+            {"comparisons": [{"system": "masker", "baseline": "vanilla", "metric": "reliance"}]},
+            "'reliance' belongs to the analysis 'reliance'",
+        ),
+        (
+            {"sources": TWO, "table": None, "halves": {"baseline": "nobody", "choose": ["S"], "confirm": ["T"]}},
+            "the baseline of the halves, 'nobody', is not one of",
+        ),
+        ({"scales": {"small": {**SMALL, "stand_ins": ["mars"]}}}, "no stand-in for 'mars'; known: "),
     ],
 )
 def test_names_inside_a_recipe_are_checked(tmp_path, change, message):
@@ -280,6 +299,15 @@ def test_names_inside_a_recipe_are_checked(tmp_path, change, message):
     path.write_text(yaml.safe_dump({"extends": "nli", "name": "mine", **change}))
     with pytest.raises(ConfigError, match=message):
         load_recipe(str(path))
+
+
+def test_a_recipe_that_extends_itself_or_lacks_the_scale(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"extends: {path}\n")
+    with pytest.raises(ConfigError, match=r"extends itself \(.* -> .*\); remove one 'extends'"):
+        load_recipe(str(path))
+    with pytest.raises(ConfigError, match="recipe 'nli' has the scales paper, small; got 'huge'"):
+        load_recipe("nli").scale("huge")
 
 
 def test_the_recipe_of_the_documentation_can_be_planned(tmp_path, monkeypatch):

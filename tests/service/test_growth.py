@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from filelock import FileLock
 
 from masker import Model
+from masker.config import build_settings
 from masker.discovery import DiscoverySettings
 from masker.service import ServiceOptions, create_app
 from masker.service.failures import ServiceError
@@ -94,3 +97,23 @@ def test_one_at_a_time(model):
     with pytest.raises(ServiceError, match="try again") as refused:
         asyncio.run(scenario())
     assert refused.value.status == 429
+
+
+def test_a_folder_that_another_process_extends_is_left_to_it(served):
+    client, folder = served
+    before = (folder / "masker.json").read_bytes()
+    with FileLock(folder.with_name(f".{folder.name}.extend.lock")):
+        refused = client.post("/v1/extend", json={"texts": MARKET, "labels": ["market"] * 6})
+    assert refused.status_code == 429 and refused.headers["Retry-After"] == "5"
+    assert refused.json()["error"] == "another worker extends the model; try again"
+    assert (folder / "masker.json").read_bytes() == before
+
+
+def test_a_model_of_several_labels_is_not_extended(model):
+    several = replace(model, settings=build_settings(model.settings.model_dump(), {"model": {"head": "multi-label"}}))
+    options = ServiceOptions(token="open sesame")
+    service = create_app(several, options, make_monitor=None, extender=lambda texts, labels: {}).state.service
+    assert not service.growth.offers_extension
+    with pytest.raises(ServiceError, match="several labels cannot be extended; train it anew") as refused:
+        service.growth.require_extension()
+    assert refused.value.status == 409

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
+from masker import Client
 from masker.service import supervisor as module
 from masker.service.supervisor import Worker
 from tests.service.running import load, running
@@ -91,3 +92,37 @@ def test_a_killed_worker_comes_back_and_no_answer_is_lost(folder):
         metrics = httpx.get(f"{service.url}/metrics", timeout=60).text
         assert float(json.loads(metrics.split("masker_batch_texts_sum ")[1].split()[0])) >= 3 * len(answers)
         assert service.stop() == 0
+
+
+def nobody_listens(url: str) -> bool:
+    try:
+        httpx.get(f"{url}/health")
+    except httpx.ConnectError:
+        return True
+    except httpx.TransportError:  # by one that is closing
+        return False
+    return False
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
+def test_workers_reload_together_and_do_not_outlive_their_supervisor(folder, tmp_path):
+    secret = tmp_path / "token"
+    secret.write_text("open sesame")
+    with running(str(folder), "--workers", "2", "--token-file", str(secret)) as service:
+        first = workers_of(service.process.pid)
+        service.signal(signal.SIGTTIN)  # one more
+        while len(workers_of(service.process.pid)) < 3:
+            time.sleep(0.1)
+        assert set(first) < set(workers_of(service.process.pid)), "the others go on"
+        manifest = (folder / "masker.json").read_text()
+        (folder / "masker.json").write_text(manifest.replace('"space"', '"cosmos"'))
+        with Client(service.url, token="open sesame") as client:
+            assert "cosmos" in client.reload()["classes"]
+        for _ in range(2):  # the worker that was asked, and another that it had told
+            service.event("model reloaded")
+        service.process.kill()
+        service.process.wait()
+        end = time.monotonic() + 60
+        while not nobody_listens(service.url):
+            assert time.monotonic() < end, "a worker holds the port"
+            time.sleep(0.2)
