@@ -10,7 +10,7 @@ AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
 JOBS ?= 2
 SUITE := pytest -n $(JOBS) --dist loadfile
 PYTEST := $(BIN)/python -m $(SUITE)
-FUZZ_SECONDS ?= 300
+FUZZ_SECONDS ?= 900
 # What has been measured so far: long runs go on from there, on any machine.
 STAGES := results/reproduction/stages.jsonl.gz
 RECIPES ?= ood-main classification-accuracy ood-ablation cross-domain nli stsb

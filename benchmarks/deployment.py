@@ -13,12 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import tomllib
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent

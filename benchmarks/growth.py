@@ -74,7 +74,8 @@ def peak_kb() -> int:
 
 def scoring_growth(folder: Path) -> dict[str, Any]:
     """Seconds to score 1k … 64k documents, and the exponent of tokens that fits them best."""
-    from masker.model import STREAM_CHUNK, Model
+    from masker.documents.texts import STREAM_CHUNK
+    from masker.model import Model
 
     model = Model.open(folder, device="cpu")
     texts = made_up_texts(SIZES[-1], seed=0)

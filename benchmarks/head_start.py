@@ -85,7 +85,7 @@ def explained_share(documents: Documents) -> float:
     """The share of the labels' entropy that a probe explains."""
     with tempfile.TemporaryDirectory(prefix="masker-start-") as work:
         run = TrainingRun(documents, documents.class_names, settings(), Path(work), "cpu")
-        run.probe_classifier()
+        run.classifier_with_probe_head()
         return run.probes.information(enough=1.0)
 
 

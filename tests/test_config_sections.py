@@ -74,3 +74,8 @@ def test_unknown_choice_lists_the_choices():
     line = problem({"model": {"head": "softmax"}})
     assert line.startswith("model.head: ")
     assert all(head in line for head in ("one-vs-rest", "multi-class", "regression", "'softmax'"))
+
+
+def test_a_second_source_is_read_whole():
+    data = build_settings({"data": {"where": {"genre": ["letters"]}, "limit": 3, "text_column": "body"}}).data
+    assert data.all_rows() == build_settings({"data": {"text_column": "body"}}).data

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
-import tomllib
 
 import masker
 from masker.errors import MissingPackageError

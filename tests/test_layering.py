@@ -38,7 +38,10 @@ ORDER = [
     "detection",
     "model_files",
     "model_training",
+    "model_evaluation",
+    "model_calibration",
     "model",
+    "classifier_parameters",
     "classifier",
     "evidence",
     "discovery",
@@ -96,7 +99,7 @@ def test_no_room_without_a_name():
 
 
 def test_modules_stay_small():
-    long = {str(path.relative_to(ROOT)): n for path in MODULES if (n := len(path.read_text().splitlines())) > 400}
+    long = {str(path.relative_to(ROOT)): n for path in MODULES if (n := len(path.read_text().splitlines())) > 310}
     assert not long
 
 

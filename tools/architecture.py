@@ -1,9 +1,9 @@
-"""Draws the house: the rooms of the package, what each is for, and which others it imports.
+"""Draws the architecture: the rooms (packages, and modules at the top), what each is for, and which others it imports.
 
     python tools/architecture.py            # writes docs/architecture.svg
     python tools/architecture.py --check    # only says whether the picture is current
 
-Rooms and arrows come from the imports, descriptions from the docstrings, so the picture cannot rot.
+Rooms and arrows come from the imports, descriptions from the docstrings, so the picture cannot go stale.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def picture(package: Path = PACKAGE) -> str:
         top[index] = height
         height += tall[index] + SLOPE
     lines = [
-        "<title>The rooms of masker and what they import</title>",
+        "<title>The packages and modules of masker and what they import</title>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 0L8 4L0 8z" fill="#557"/></marker></defs>',
     ]
@@ -317,7 +317,7 @@ def _basement(y: float, names: list[str]) -> list[str]:
             _text(WIDTH / 2, y + 27 + LINE * line, words, 'font-size="14" fill="#112"')
             for line, words in enumerate(names)
         ),
-        _text(WIDTH / 2, y + tall - 16, "the basement: every room may import these", 'font-size="13" fill="#334"'),
+        _text(WIDTH / 2, y + tall - 16, "every package and module may import these", 'font-size="13" fill="#334"'),
     ]
 
 

@@ -18,12 +18,11 @@ def settings_tables() -> str:
     from masker.config import AuditSettings, Settings
 
     source = SECTIONS.read_text(encoding="utf-8")
-    fields = Settings.model_fields.items()
-    sections = {name: type(field.get_default(call_default_factory=True)) for name, field in fields}
     parts = []
-    for name, section in [*sections.items(), ("audit", AuditSettings)]:
-        body = source.split(f"class {section.__name__}(")[1].split("\nclass ")[0]
-        rows = [_setting(name, key, field, body) for key, field in section.model_fields.items()]
+    for name, section in [*Settings(), ("audit", AuditSettings())]:
+        body = source.split(f"class {type(section).__name__}(")[1].split("\nclass ")[0]
+        fields = type(section).model_fields
+        rows = [_setting(name, key, fields[key], default, body) for key, default in section]
         said = _plain(inspect.getdoc(section) or "")
         parts.append(
             "\n".join(
@@ -33,7 +32,7 @@ def settings_tables() -> str:
     return "\n\n".join(parts)
 
 
-def _setting(section: str, key: str, field: Any, body: str) -> str:
+def _setting(section: str, key: str, field: Any, default: object, body: str) -> str:
     found = re.search(rf"((?:^    #: .*\n)*)^    {key}: (.+?)(?: = .*)?$", body, re.MULTILINE)
     assert found is not None, f"{section}.{key}"
     comment = _plain(re.sub(r"\s*#: ", " ", found[1]).strip())
@@ -41,7 +40,6 @@ def _setting(section: str, key: str, field: Any, body: str) -> str:
     kind = re.sub(r"Literal\[(.*?)\]", lambda one: one[1].replace('"', "`"), kind).replace("|", "or")
     rules = {type(rule).__name__: rule for rule in field.metadata}
     limits = [f"{sign} {getattr(rules[rule], name):g}" for rule, (sign, name) in _SIGNS.items() if rule in rules]
-    default = field.get_default(call_default_factory=True)
     return f"| `{section}.{key}` | `{default}` | {' '.join([kind, ', '.join(limits)])} | {comment} |"
 
 

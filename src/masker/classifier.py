@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +12,17 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from masker import distributed
-from masker.config import Settings, build_settings
+from masker.classifier_parameters import parameters_from_settings, settings_from_parameters
+from masker.config import Settings
 from masker.detection.prediction import Prediction
-from masker.documents import Documents, Row, collect_documents
-from masker.documents.texts import Text, split_pairs
+from masker.documents import Documents, collect_documents
+from masker.documents.rows import texts_to_rows
+from masker.documents.texts import Text, in_chunks
 from masker.errors import DataError, MaskerError
 from masker.inference.batching import Advance
 from masker.keywords import KeywordSet
-from masker.labels import label_matrix, label_type_of, plain_label
-from masker.model import STREAM_CHUNK, Model
-
-#: Settings that have a parameter of their own.
-_PARAMETERS: dict[str, dict[str, str]] = {
-    "training": {"method": "method", "epochs": "epochs", "seed": "seed"},
-    "model": {"head": "head", "backbone": "backbone", "max_length": "max_length"},
-    "keywords": {"source": "keywords"},
-    "detection": {
-        "false_alarm_rate": "false_alarm_rate",
-        "confidence": "confidence",
-        "score": "detector",
-        "class_conditional": "class_conditional",
-    },
-}
+from masker.labels import label_matrix, label_type_of
+from masker.model import Model
 
 
 class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -104,21 +92,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_settings(cls, settings: Settings) -> MaskerClassifier:
         """An unfitted classifier whose parameters say the same as ``settings``."""
-        values = settings.model_dump()
-        named = {
-            parameter: values[section].pop(key)
-            for section, keys in _PARAMETERS.items()
-            for key, parameter in keys.items()
-        }
-        return cls(**named, settings=values)
-
-    def _build_settings(self) -> Settings:
-        """The settings that the parameters stand for."""
-        named = {
-            section: {key: getattr(self, parameter) for key, parameter in keys.items()}
-            for section, keys in _PARAMETERS.items()
-        }
-        return build_settings(named, self.settings, preset=self.preset)
+        return cls(**parameters_from_settings(settings))
 
     # Training and prediction ----------------------------------------------------------------------------------------
 
@@ -128,14 +102,11 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Lists of labels train a multi-label model; an empty list is a text without any.
         """
         _check_lengths(texts, labels)
-        settings = self._build_settings()
-        first, pairs = split_pairs(texts)
-        values = [plain_label(label) for label in labels]
-        seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
-        rows = map(Row, first, seconds, values, range(1, len(first) + 1))
+        settings = settings_from_parameters(self)
+        rows = texts_to_rows(texts, labels)
         documents = collect_documents(rows, settings.data, name="fit", require_labels=True, head=settings.model.head)
         with distributed.temporary_folder() as work:
-            self._model = Model.fit(documents, settings, work, label_type=label_type_of(values), device=self.device)
+            self._model = Model.fit(documents, settings, work, label_type=label_type_of(labels), device=self.device)
         return self
 
     @property
@@ -150,15 +121,17 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, texts: Sequence[Text], *, reject: bool = False) -> npt.NDArray[Any]:
         """The most probable class of each text, or the predicted number of a regression.
 
-        Of several labels, (N, C) 1 where a label is given and 0 elsewhere, in the order of :attr:`classes_`, as
-        scikit-learn's multi-label classifiers answer. With ``reject``, ``None`` for out-of-distribution texts.
+        For a multi-label model, (N, C) flags of the labels, in the order of :attr:`classes_`, as scikit-learn has them.
+        With ``reject``, ``None`` for out-of-distribution texts.
 
         Raises:
-            MaskerError: When labels of several shall be rejected: an array of 0 and 1 has no room for it.
+            MaskerError: When a multi-label model is asked to ``reject``: flags cannot say so.
         """
         if self.model_.is_multi_label:
             if reject:
-                raise MaskerError("predict: reject has no form for several labels; use predict_texts, which has is_ood")
+                raise MaskerError(
+                    "predict: a multi-label model cannot reject here; use predict_texts, which has is_ood"
+                )
             given = self.model_.judge(texts).given
             assert given is not None
             return given.astype(np.int64)
@@ -169,7 +142,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return logits[:, 0] if self.model_.is_regression else self.classes_[logits.argmax(axis=1)]
 
     def score(self, texts: Sequence[Text], labels: Sequence[Any], sample_weight: Any = None) -> float:
-        """Accuracy; of several labels, the share of texts with all of them right."""
+        """Accuracy; for a multi-label model, the share of texts with all labels right."""
         true: Any = label_matrix(labels, self.model_.classes) if self.model_.is_multi_label else labels
         return float(super().score(texts, true, sample_weight))
 
@@ -193,8 +166,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_stream(self, texts: Iterable[Text]) -> Iterator[Prediction]:
         """Predict an endless or huge stream of texts in order, a chunk at a time."""
-        stream = iter(texts)
-        while chunk := list(islice(stream, STREAM_CHUNK)):
+        for chunk in in_chunks(texts):
             yield from self.predict_texts(chunk)
 
     def evaluate(
@@ -259,7 +231,7 @@ class MaskerClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Saving and opening ---------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the model folder, which plain transformers opens too; an existing one is replaced only if told so."""
+        """Write the model folder, which plain transformers opens too; ``overwrite`` replaces an existing one."""
         return self.model_.save(path, overwrite=overwrite)
 
     def save_calibration(self, path: str | Path) -> Path:

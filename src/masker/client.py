@@ -20,9 +20,9 @@ from masker.extras import require
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
     import httpx
-    from typing_extensions import Self
 
     from masker.documents.texts import Text
 

@@ -54,9 +54,9 @@ __all__ = [
     "stored_settings",
 ]
 
-#: Default epochs of a new head. The paper trains vanilla BERT for 3-4 epochs and MASKER for twice as many; with
-#: averaged weights MASKER needs no more than vanilla. Where a head starts from a probe, the number of documents decides
-#: instead (:mod:`masker.training.schedule`).
+#: Default epochs with ``training.head_start=new``. The paper trains vanilla BERT for 3-4 epochs and MASKER for twice as
+#: many; with averaged weights MASKER needs no more than vanilla. Where a head starts from a probe, the number of
+#: documents decides instead (:mod:`masker.training.schedule`).
 VANILLA_EPOCHS = 3
 MASKER_EPOCHS = 6
 #: Default share of the last steps whose weights are averaged, for methods that average.
@@ -117,7 +117,7 @@ class Settings(Section):
 
     @property
     def starts_from_probe(self) -> bool:
-        """Whether the head of the network starts from a probe, if that explains enough."""
+        """Whether the head of the network starts from a probe, unless that turns out to be weak."""
         method = METHODS.get(self.training.method)
         return self.training.head_start == "probe" and method.cross_fits and method.fine_tuned
 
@@ -155,7 +155,7 @@ def stored_settings(content: dict[str, dict[str, Any]]) -> Settings:
         section: {key: value for key, value in values.items() if key not in _RETIRED.get(section, ())}
         for section, values in content.items()
     }
-    # Whoever trained the model trusted its backbone; whoever opens it has not said so.
+    # Trust in the backbone's code was given by the one who trained the model, not by the one who opens it.
     kept["model"]["trust_remote_code"] = False
     if kept["detection"]["score"] not in SCORES:
         kept["detection"]["score"] = "auto"

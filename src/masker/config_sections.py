@@ -61,6 +61,10 @@ class DataSettings(Section):
     #: Share of the held-out documents that choose neither checkpoint nor score, and only calibrate the rejection.
     calibration_share: float = Field(default=0.5, ge=0.0, lt=1.0)
 
+    def all_rows(self) -> DataSettings:
+        """The same settings for a second source: ``where`` and ``limit`` choose rows of the first one only."""
+        return self.model_copy(update={"where": None, "limit": None})
+
 
 class ModelSettings(Section):
     """Encoder, head, and how much of a document it reads."""
@@ -137,8 +141,8 @@ class TrainingSettings(Section):
     method: Annotated[str, _registered(METHODS)] = "masker"
     #: ``None`` trains by the number of documents (:mod:`masker.training.schedule`).
     epochs: int | None = Field(default=None, ge=1)
-    #: Start the head from a logistic regression on the encoder's features, if that explains enough of the labels
-    #: (:mod:`masker.training.run_probes`), or from random weights.
+    #: Start the head from a probe, a logistic regression on the encoder's features, unless that is weak
+    #: (:mod:`masker.training.run_probes`), or always from random weights (``new``).
     head_start: Literal["probe", "new"] = "probe"
     #: Average the weights over this last share of the steps, at a constant learning rate; 0 decays the rate and takes
     #: the best checkpoint. See docs/quality.md.

@@ -37,7 +37,7 @@ def require(purpose: str, *modules: str, instead: str = "") -> Any:
     Args:
         purpose: What needs them, the subject of the error's sentence.
         modules: Packages of :data:`EXTRAS`, or modules of them.
-        instead: What to do where they shall not be installed.
+        instead: What to do instead of installing them.
 
     Raises:
         MissingPackageError: When one of them cannot be imported.

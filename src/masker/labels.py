@@ -48,7 +48,7 @@ def as_label_list(labels: object) -> list[str] | None:
 
 def as_number(label: object) -> float | None:
     """The finite number a raw label stands for (regression), or ``None``."""
-    # To Python, bool is an int and "1_0" a float; nobody means either as a number.
+    # To Python, bool is an int and "1_0" a float; as a label neither is meant as a number.
     if isinstance(label, bool) or not isinstance(label, (int, float, str, Decimal)) or "_" in str(label):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Model: a trained classifier with its reject option. Everything else in the package uses this one noun.
+"""Model: a trained classifier with its reject option, the object that the rest of the package works with.
 
 ::
 
@@ -18,39 +18,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from masker.config import Head, Settings
-from masker.detection.calibration import Calibration
 from masker.detection.detector import Detector, Judgement, RuleChanges
-from masker.detection.evaluation import (
-    Resampling,
-    evaluate_classification,
-    evaluate_label_sets,
-    evaluate_regression,
-)
-from masker.detection.fitting import DetectorFitter
+from masker.detection.evaluation import Resampling
 from masker.detection.prediction import Prediction, predictions_of
-from masker.detection.recalibration import check_statistics, choosing_split, recalibrated_settings
-from masker.detection.trade_off import operating_point
-from masker.documents import Documents, check_form
+from masker.detection.recalibration import recalibrated_settings
+from masker.documents import Documents
 from masker.documents.encoding import Encoded, encode
-from masker.documents.texts import Text, split_pairs, texts_of
-from masker.errors import ConfigError, DataError, MaskerError, ModelError
-from masker.inference.backend import LINEAR_TENSORS, TOKEN_HEAD, Backend
+from masker.documents.texts import Text, kind_mismatch, split_pairs
+from masker.errors import DataError, MaskerError
+from masker.inference.backend import Backend
 from masker.inference.batching import Advance
 from masker.inference.outputs import Outputs
 from masker.inference.windows import document_outputs
 from masker.keywords import KeywordSet
 from masker.labels import LABEL_TYPES, class_indices, label_matrix
-from masker.model_files import folder_content, read_model_fields
+from masker.model_calibration import best_operating_point, detector_on_new_texts
+from masker.model_evaluation import evaluate_model
+from masker.model_files import read_model_fields, write_detector, write_model
 from masker.model_training import train_model_fields
-from masker.modeling.model_folder import Change, load_manifest, save_folder, update_folder
-from masker.provenance import provenance
-from masker.registry import METHODS
+from masker.modeling.model_folder import Change
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-#: Texts predicted together from a stream: enough to sort by length, little memory.
-STREAM_CHUNK = 2048
 
 
 @dataclass(frozen=True)
@@ -182,8 +171,7 @@ class Model:
         if not first:
             return Encoded([], None, None, np.empty(0, dtype=np.int64))
         if (pairs is not None) != self.pairs:
-            expected = "pairs of texts (columns text and text_pair)" if self.pairs else "single texts"
-            raise DataError(f"this model was trained on {expected}; the input is of the other kind")
+            raise DataError(kind_mismatch(self.pairs))
         return encode(self.tokenizer, first, pairs, self.max_length, window_overlap=self.settings.model.overlap)
 
     def encode_labelled(self, texts: Sequence[Text], labels: Sequence[Any]) -> Encoded:
@@ -229,22 +217,7 @@ class Model:
         Returns:
             A JSON-ready report; each figure is ``{"value", "low", "high"}`` with a 95 % bootstrap interval.
         """
-        assert test.labels is not None
-        resampling = Resampling(resamples, self.settings.training.seed)
-        if self.is_regression:
-            if ood:
-                raise ConfigError("a regression has no classes to be out of; evaluate it without --ood")
-            logits = self.outputs(texts_of(test), advance).logits
-            figures = evaluate_regression(logits, [float(str(label)) for label in test.labels], resampling)
-        else:
-            check_form(test, several=self.is_multi_label)
-            foreign = {name: self.judge(texts_of(documents), advance) for name, documents in (ood or {}).items()}
-            measure = evaluate_label_sets if self.is_multi_label else evaluate_classification
-            labels: Any = test.labels if self.is_multi_label else [str(label) for label in test.labels]
-            judged = self.judge(texts_of(test), advance)
-            figures = measure(self.require_detector(), self.classes, judged, labels, foreign, resampling)
-        origin = provenance(seed=resampling.seed, data_sha256=test.fingerprint(), trained=self.provenance)
-        return {"test": test.name, "documents": len(test), **figures, "provenance": origin}
+        return evaluate_model(self, test, ood or {}, Resampling(resamples, self.settings.training.seed), advance)
 
     # Calibration ----------------------------------------------------------------------------------------------------
 
@@ -284,7 +257,9 @@ class Model:
             texts: New texts that the model was not trained on.
             labels: Their classes, for the confidence and the choice of ``auto``; ``None`` leaves both unchanged.
             score: Another score; ``auto`` is chosen anew on one part of the texts and calibrated on the other.
-            false_alarm_rate, confidence, class_conditional: Another promise.
+            false_alarm_rate: Another rate to promise.
+            confidence: Another probability to promise it with.
+            class_conditional: Whether it is promised for each class.
             statistics: Labelled training texts, to gather the score's statistics from.
 
         Raises:
@@ -292,26 +267,11 @@ class Model:
             DataError: When there are too few texts, or a label is not one of the model's classes.
             ModelError: When the score needs statistics that the model does not have.
         """
-        detector = self.require_detector("calibrate")
-        promise = false_alarm_rate, class_conditional, confidence
-        settings = recalibrated_settings(self.settings, detector.score.name, score, *promise)
-        own = METHODS.get(settings.training.method).own_score is not None
-        if statistics is not None:
-            check_statistics(statistics[1], self.classes, settings)
-        if not len(texts):
-            raise DataError("calibrate: there is no text; give held-out texts of the model's classes")
-        known = None if statistics is None else self.encode_labelled(*statistics)
-        choosing = None
-        if not own and settings.detection.score == "auto" and (score == "auto" or statistics is not None):
-            parts = choosing_split(labels, len(texts), settings)
-            choosing, held_out = (
-                self.encode_labelled([texts[row] for row in rows], [(labels or [])[row] for row in rows])
-                for rows in parts
-            )
-        else:
-            held_out = self.encode(texts) if labels is None else self.encode_labelled(texts, labels)
-        fitter = DetectorFitter(self.backend, self.tokenizer, self.keywords, settings)
-        return self.with_detector(fitter.recalibrate(detector, held_out, choosing, known), settings)
+        used = self.require_detector("calibrate").score.name
+        settings = recalibrated_settings(self.settings, used, score, false_alarm_rate, class_conditional, confidence)
+        choose_auto = score == "auto" or statistics is not None
+        detector = detector_on_new_texts(self, settings, texts, labels, statistics=statistics, choose_auto=choose_auto)
+        return self.with_detector(detector, settings)
 
     def at_operating_point(
         self, ood_texts: Sequence[Text], highest: float | None = None
@@ -325,15 +285,7 @@ class Model:
         Returns:
             The model, and what other rates would cost and catch (:mod:`masker.detection.trade_off`).
         """
-        self.require_detector("ood_examples")
-        if not len(ood_texts):
-            raise DataError("ood_examples: there is no text; give at least one")
-        judged = self.judge(ood_texts)
-
-        def rule_at(rate: float) -> Calibration:
-            return self.adjusted(false_alarm_rate=rate).require_detector().calibration
-
-        rate, rows = operating_point(rule_at, judged.scores, judged.predicted, highest)
+        rate, rows = best_operating_point(self, ood_texts, highest)
         return self.adjusted(false_alarm_rate=rate), rows
 
     def describe_detector(self) -> dict[str, Any] | None:
@@ -351,17 +303,8 @@ class Model:
             ConfigError: When it exists and may not be overwritten, or cannot be written.
             ModelError: When the backend does not hold the weights.
         """
-        weights = self.backend.weights()
-        if weights is None:
-            raise ModelError(
-                "this backend does not hold the full weights; open the model with backend='torch' to save it"
-            )
-        content = folder_content(self, weights.tensors)
-        return save_folder(folder, weights.native, self.tokenizer, content, overwrite=overwrite, beside=beside)
+        return write_model(self, folder, overwrite=overwrite, beside=beside)
 
     def save_detector(self, folder: str | Path) -> Path:
         """Write the detector into the model folder this model was opened from; the network's files stay."""
-        stored = load_manifest(folder).tensors
-        # A linear classifier is stored in the same file as the detector, and so is the token head.
-        kept = {name: tensor for name, tensor in stored.items() if name.startswith((*LINEAR_TENSORS, TOKEN_HEAD))}
-        return update_folder(folder, folder_content(self, kept))
+        return write_detector(self, folder)

@@ -1,4 +1,4 @@
-"""What a model folder says of a model, both ways: the fields of :class:`masker.model.Model`, and the files."""
+"""Reading and writing the folder of a :class:`masker.model.Model`, whose module imports this one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 from masker.config import stored_settings
 from masker.detection.arrays import Arrays
 from masker.detection.detector import Detector
-from masker.errors import ConfigError
+from masker.errors import ConfigError, ModelError
+from masker.inference.backend import LINEAR_TENSORS, TOKEN_HEAD
 from masker.inference.opening import open_network
 from masker.keywords import KeywordSet
 from masker.modeling.manifest import DAMAGE, check_manifest, check_outputs, damaged
-from masker.modeling.model_folder import ModelFolder, load_manifest
+from masker.modeling.model_folder import Change, ModelFolder, load_manifest, save_folder, update_folder
 from masker.registry import METHODS
 
 #: Fields that ``masker.json`` has under their own names.
@@ -51,13 +52,25 @@ def read_model_fields(folder: str | Path, backend: str | None, device: str) -> d
     return {**fields, **opened, "keywords": keywords, "losses": losses}
 
 
-def folder_content(model: Any, network: Mapping[str, Any]) -> ModelFolder:
-    """What ``masker.json`` and ``masker.safetensors`` hold.
+def write_model(model: Any, folder: str | Path, *, overwrite: bool, beside: Change | None) -> Path:
+    """Write the whole folder; the arguments and errors are those of :meth:`masker.model.Model.save`."""
+    weights = model.backend.weights()
+    if weights is None:
+        raise ModelError("this backend does not hold the full weights; open the model with backend='torch' to save it")
+    content = folder_content(model, weights.tensors)
+    return save_folder(folder, weights.native, model.tokenizer, content, overwrite=overwrite, beside=beside)
 
-    Args:
-        model: A :class:`masker.model.Model`, whose module imports this one.
-        network: Tensors that belong to the network.
-    """
+
+def write_detector(model: Any, folder: str | Path) -> Path:
+    """Replace the detector in an existing folder of the model; the network's files stay."""
+    stored = load_manifest(folder).tensors
+    # A linear classifier is stored in the same file as the detector, and so is the token head.
+    network = {name: tensor for name, tensor in stored.items() if name.startswith((*LINEAR_TENSORS, TOKEN_HEAD))}
+    return update_folder(folder, folder_content(model, network))
+
+
+def folder_content(model: Any, network: Mapping[str, Any]) -> ModelFolder:
+    """What ``masker.json`` and ``masker.safetensors`` hold, given the tensors that belong to the network."""
     detector = model.detector
     statistics: Arrays = {} if detector is None else detector.to_arrays()
     manifest = {

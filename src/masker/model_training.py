@@ -1,4 +1,4 @@
-"""What a training makes of documents: the fields of :class:`masker.model.Model`."""
+"""Training a model: from documents to the fields of a :class:`masker.model.Model`, whose module imports this one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def train_model_fields(
 ) -> dict[str, Any]:
     """Train in a work folder; the arguments and errors are those of :meth:`masker.model.Model.fit`."""
     require("training", "torch", "transformers", "accelerate", "sklearn")
-    from masker.detection.training_and_calibration import all_decisions, train_and_calibrate
+    from masker.detection.promises import all_decisions
+    from masker.detection.training_and_calibration import train_and_calibrate
     from masker.training.run import TrainingRun
     from masker.training.work_folder import work_folder
 

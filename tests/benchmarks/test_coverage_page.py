@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import pytest
-import tomllib
 
 from benchmarks import coverage_page
 from benchmarks.coverage_page import LEAST, ROOT, TABLES, coverage_table, measured, part_of, parts, share, too_low

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
-import tomllib
 
 from benchmarks.environments import ATHERIS, COSMIC_RAY, PIP_AUDIT, RIVER, ROOT, SETFIT
 

@@ -6,27 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 from benchmarks import versions
 from benchmarks.drift_page import write_tables
+from benchmarks.environments import ROOT
 from benchmarks.trust_results import PAGE
-from benchmarks.versions import TOP, VersionSet, direct, installed, lowest, outcomes, read_project, requirements, suite
+from benchmarks.versions import BASE, TOP, installed, outcomes, parts_of, suite
 from benchmarks.versions_page import TABLES, failures_text, measured, suites_table, versions_table
 
-PROJECT = {
-    "project": {
-        "name": "masker",
-        "dependencies": ["numpy>=1.26"],
-        "optional-dependencies": {
-            "train": ["torch>=2.6", "masker[plots]"],
-            "plots": ["matplotlib>=3.9"],
-            "report": ["matplotlib>=3.9"],
-            "ray": ["ray[serve]>=2.50"],
-        },
-    },
-    "dependency-groups": {"test": ["pytest"]},
-}
 REPORT = """<testsuites><testsuite>
 <testcase file="tests/test_a.py" name="test_good"/>
 <testcase file="tests/test_a.py" name="test_other[1]"/>
@@ -44,40 +31,6 @@ def part(passed, *failed):
     return {"passed": passed, "skipped": 1, "failed": list(failed), "seconds": 60}
 
 
-def test_each_direct_dependency_once_and_not_masker_itself():
-    expected = ["numpy>=1.26", "torch>=2.6", "matplotlib>=3.9", "ray[serve]>=2.50", "pytest"]
-    assert direct(PROJECT) == expected
-
-
-def test_the_lowest_version_is_the_bound_and_pytorch_the_one_that_is_small():
-    expected = ["numpy==1.26", "torch==2.13.0", "matplotlib==3.9", "ray[serve]==2.50", "pytest"]
-    assert requirements(PROJECT, "lowest") == expected
-
-
-def test_the_newest_has_no_bound_from_above_but_for_pytorch():
-    assert requirements(PROJECT, "newest") == [*direct(PROJECT)[:1], "torch==2.13.0", *direct(PROJECT)[2:]]
-
-
-@pytest.mark.parametrize("line", ["numpy<3", "numpy>=1.26,<3", "numpy~=1.26"])
-def test_a_bound_that_names_no_lowest_version_is_refused(line):
-    with pytest.raises(ValueError, match=r"expected one bound, such as numpy>=1\.0"):
-        lowest(line)
-
-
-def test_every_dependency_of_this_project_has_a_lowest_version():
-    tools = read_project()["dependency-groups"]["test"]
-    pinned = [line for line in requirements(read_project(), "lowest") if line not in tools]
-    assert len(pinned) > 25
-    assert all([one.operator for one in Requirement(line).specifier] == ["=="] for line in pinned)
-
-
-def test_only_the_newest_ages(monkeypatch):
-    before = {kind: VersionSet(kind).wanted for kind in ("lowest", "newest")}
-    monkeypatch.setattr(versions, "date", type("Later", (), {"today": staticmethod(lambda: "2100-01-01")}))
-    assert VersionSet("lowest").wanted == before["lowest"]
-    assert VersionSet("newest").wanted != before["newest"]
-
-
 def test_versions_of_another_environment():
     assert installed(Path(sys.executable), ["pytest"]) == {"pytest": pytest.__version__}
 
@@ -86,6 +39,14 @@ def test_every_test_is_in_one_part_but_those_of_the_browser():
     assert "tests/benchmarks" in suite()["benchmarks"]
     assert "tests/test_config.py" in suite()[TOP]
     assert not {"browser", "fixtures"} & set(suite())
+
+
+def test_the_base_package_runs_files_of_the_suite_that_are_there():
+    parts = parts_of("base-3.12")
+    assert list(parts) == list(BASE) and set(parts) <= set(suite())
+    assert parts["monitoring"] == ["tests/monitoring"] and "tests/test_config.py" in parts[TOP]
+    assert [path for paths in parts.values() for path in paths if not (ROOT / path).exists()] == []
+    assert parts_of("newest") == suite()
 
 
 def test_counts_and_names_from_a_report():
@@ -101,6 +62,22 @@ def test_parts_are_kept_while_the_versions_are_the_same(monkeypatch, tmp_path):
     assert list(measured()["sets"]["lowest"]["parts"]) == [TOP, "cli"]
     versions.store("lowest", "3.11.7", {"numpy": "1.26.1"}, "cli", part(5))
     assert measured()["sets"]["lowest"]["parts"] == {"cli": part(5)}
+    versions.store("base-3.12", "3.12.1", {"numpy": "1.26.1"}, TOP, part(6))
+    assert measured()["sets"]["base-3.12"]["of"] == len(BASE) < measured()["sets"]["lowest"]["of"]
+
+
+def test_the_page_is_right_after_each_part(monkeypatch, tmp_path):
+    """A test of the suite reads it."""
+    page, file = tmp_path / "page.md", tmp_path / "versions.json"
+    page.write_text("<!-- table suites -->\n\n<!-- end of table -->\n")
+    monkeypatch.setattr(versions, "PAGE", page)
+    monkeypatch.setattr(versions, "RESULTS", file)
+    monkeypatch.setattr("benchmarks.versions_page.RESULTS", file)
+    monkeypatch.setattr(versions, "TABLES", {"suites": TABLES["suites"]})
+    monkeypatch.setattr(versions, "run_part", lambda python, paths: part(7, *paths))
+    failed = versions.run("locked", None, ["cli", "metrics"])
+    assert next(failed) == "tests/cli" and "1 of 27" in page.read_text()
+    assert list(failed) == ["tests/metrics"] and "| 2 of 27 | 14 | **2** |" in page.read_text()
 
 
 def test_a_process_that_dies_is_a_failure(monkeypatch, tmp_path):
@@ -121,6 +98,15 @@ def test_what_failed_and_what_was_not_run_stands_out():
     assert table.index("lowest") < table.index("newest")
     assert failures_text(results) == "- newest: `tests/cli/test_a.py::test_b`\n- newest, run: `cli`\n"
     assert "None failed" in failures_text({"sets": {"lowest": entry(a=part(1), b=part(2))}})
+
+
+def test_the_base_package_stands_behind_by_version_of_python():
+    kinds = ["base-3.13", "base-3.12", "newest", "base-lowest"]
+    table = suites_table({"sets": {kind: entry(cli=part(1)) for kind in kinds}})
+    shown = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[2:]]
+    assert shown == ["newest", "base-lowest", "base-3.12", "base-3.13"]
+    whole = {"sets": {"base-3.12": entry(cli=part(1), top=part(2))}}
+    assert "| base-3.12 | 3.11.7 | all without PyTorch | 3 |" in suites_table(whole)
 
 
 def test_versions_stand_side_by_side():

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 
 from masker.cli import main
+from tests.conftest import make_corpus
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,17 @@ def write_jsonl(path, texts, labels=None, pairs=None):
             if labels is not None:
                 row["label"] = labels[index]
             file.write(json.dumps(row) + "\n")
+    return path
+
+
+def write_genres(path):
+    """Sixty labelled texts in two genres by turns, ``telephone`` and ``letters``."""
+    texts, labels = make_corpus(60, seed=3)
+    rows = [
+        {"text": text, "label": label, "genre": ["telephone", "letters"][index // 3 % 2]}
+        for index, (text, label) in enumerate(zip(texts, labels, strict=True))
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.command_line import one_line, run, write_jsonl
-from tests.conftest import make_corpus
+from tests.cli.command_line import one_line, run, write_genres, write_jsonl
 
 
 def test_json(masker_place):
@@ -50,13 +49,7 @@ def test_the_promise_and_another_score(score_place):
 
 def test_rows_chosen_by_a_column(masker_place, tmp_path):
     """Sixty texts in two genres by turns: those of one are the test set, those of the other out-of-distribution."""
-    texts, labels = make_corpus(60, seed=3)
-    path = tmp_path / "genres.jsonl"
-    rows = [
-        {"text": text, "label": label, "genre": ["telephone", "letters"][index // 3 % 2]}
-        for index, (text, label) in enumerate(zip(texts, labels, strict=True))
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write_genres(tmp_path / "genres.jsonl")
     chosen = ("--where", "genre=telephone")
     evaluate = ("evaluate", str(masker_place / "model"), str(path), *chosen, "--resamples", "10", "--ood", str(path))
     report = json.loads(run(*evaluate, "--ood-where", "genre=letters", "--json").stdout)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.command_line import one_line, run
-from tests.conftest import make_corpus
+from tests.cli.command_line import one_line, run, write_genres
 
 
 def test_of_a_model(masker_place):
@@ -32,13 +31,7 @@ def test_of_the_attention_of_a_model(masker_place):
 
 
 def test_rows_chosen_by_a_column(tmp_path):
-    texts, labels = make_corpus(60, seed=3)
-    path = tmp_path / "genres.jsonl"
-    rows = [
-        {"text": text, "label": label, "genre": ["telephone", "letters"][index // 3 % 2]}
-        for index, (text, label) in enumerate(zip(texts, labels, strict=True))
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write_genres(tmp_path / "genres.jsonl")
     every = json.loads(run("keywords", str(path), "--json").stdout)
     assert every == json.loads(run("keywords", str(path), "--where", "genre=telephone,letters", "--json").stdout)
     assert every != json.loads(run("keywords", str(path), "--where", "genre=telephone", "--json").stdout)

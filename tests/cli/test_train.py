@@ -9,8 +9,7 @@ import time
 import pytest
 from filelock import FileLock
 
-from tests.cli.command_line import one_line, run, start, training_options, write_jsonl
-from tests.conftest import make_corpus
+from tests.cli.command_line import one_line, run, start, training_options, write_genres, write_jsonl
 
 
 def test_it_summarises_and_shows_progress(masker_place):
@@ -88,13 +87,7 @@ def test_a_rate_in_the_settings_limits_the_operating_point(score_place, tiny_bac
 
 def test_rows_chosen_by_a_column(tiny_backbones, tmp_path):
     """Sixty texts in two genres by turns: training sees the thirty of one."""
-    texts, labels = make_corpus(60, seed=3)
-    path = tmp_path / "genres.jsonl"
-    rows = [
-        {"text": text, "label": label, "genre": ["telephone", "letters"][index // 3 % 2]}
-        for index, (text, label) in enumerate(zip(texts, labels, strict=True))
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = write_genres(tmp_path / "genres.jsonl")
     options = [*training_options(tiny_backbones["bert"]), "--epochs", "1", "--method", "vanilla"]
     trained = run("train", str(path), "--output", str(tmp_path / "model"), *options, "--where", "genre=telephone")
     assert "trained on 30 documents" in trained.stdout, trained.stderr

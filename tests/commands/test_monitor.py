@@ -68,7 +68,7 @@ def changed(count, at, seed=1):
 
 
 def test_rows_come_in_chunks_and_in_order(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "STREAM_CHUNK", 100)
+    monkeypatch.setattr("masker.documents.texts.STREAM_CHUNK", 100)
     state = monitor("m", write(tmp_path / "d.jsonl", changed(450, 250)), DataSettings(), MonitorOptions())
     assert model.chunks == [100, 100, 100, 100, 50]
     assert state["observed"] == 450 and state["alarm"] and abs(state["since"] - 251) < 30

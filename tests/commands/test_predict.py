@@ -53,7 +53,7 @@ def test_one_line_a_row(rows, tmp_path):
 
 
 def test_chunks_bound_the_memory_and_keep_the_order(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "STREAM_CHUNK", 3)
+    monkeypatch.setattr("masker.documents.texts.STREAM_CHUNK", 3)
     model, done = FakeModel(), []
     _, text = predicted(model, rows, tmp_path, advance=done.append, with_text=True)
     assert [len(chunk) for chunk in model.chunks] == [3, 1] and done == [3, 1]
@@ -64,7 +64,7 @@ def test_chunks_bound_the_memory_and_keep_the_order(rows, tmp_path, monkeypatch)
 
 
 def test_csv_has_a_header_once(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "STREAM_CHUNK", 3)
+    monkeypatch.setattr("masker.documents.texts.STREAM_CHUNK", 3)
     _, text = predicted(FakeModel(), rows, tmp_path, form="csv", with_text=True)
     lines = list(csv.reader(text.splitlines()))
     assert lines[0] == ["text", "label", "confidence", "p_value", "ood_score", "is_ood"] and len(lines) == 5

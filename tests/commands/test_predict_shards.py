@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from masker.cli import cli
 from masker.commands import predict_shards as shards_module
 from masker.commands import shard_worker as worker_module
 from masker.commands.predict import predict
@@ -21,8 +19,9 @@ from masker.commands.predict_shards import ShardsSummary, predict_shards
 from masker.commands.shard_files import Shard
 from masker.commands.shard_worker import ShardResult, ShardWorker
 from masker.config import DataSettings
-from masker.errors import ConfigError, DataError, ModelError
+from masker.errors import DataError, ModelError
 from masker.ray.cluster import Cluster, RayOptions
+from tests.cli import command_line
 
 GOOD = {"a.parquet": "a.jsonl", "b.jsonl": "b.jsonl", "deep/c.csv": "deep/c.jsonl", "deep/d.tsv.gz": "deep/d.jsonl"}
 
@@ -229,18 +228,15 @@ def test_a_model_that_cannot_be_opened_is_said_once(run, tmp_path, caplog, optio
     assert not (tmp_path / "out").exists()
 
 
-def command(*arguments: str):
-    return CliRunner().invoke(cli, ["predict", *arguments], standalone_mode=False)
-
-
 def test_command_line(shard_model, shard_folder, tmp_path):
     (shard_folder / "broken.jsonl").unlink()
-    arguments = [str(shard_model), str(shard_folder), "--engine", "local"]
-    done = command(*arguments, "--output", str(tmp_path / "out"), "--format", "csv")
-    assert done.exception is None
+    arguments = ["predict", str(shard_model), str(shard_folder), "--engine", "local"]
+    done = command_line.run(*arguments, "--output", str(tmp_path / "out"), "--format", "csv")
+    assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "48 rows; 4 files predicted, 0 kept" in done.stderr
     assert (tmp_path / "out" / "a.csv").read_text().startswith("label,confidence,p_value,ood_score,is_ood")
-    assert isinstance(command(*arguments).exception, ConfigError)
-    without = command(str(shard_model), str(shard_folder), "--workers", "2")
-    assert isinstance(without.exception, ConfigError)
+    line = command_line.one_line(command_line.run(*arguments))
+    assert line == "masker: --engine writes one file per input file; name their folder with --output"
+    line = command_line.one_line(command_line.run("predict", str(shard_model), str(shard_folder), "--workers", "2"))
+    assert line == "masker: --workers and --address need --engine ray; add it, or leave them out"

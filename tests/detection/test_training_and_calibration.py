@@ -10,32 +10,19 @@ from masker import Documents, Model
 from masker.config import build_settings
 from masker.detection.auto import Observed
 from masker.detection.fitting import DetectorFitter
-from masker.detection.training_and_calibration import all_decisions, cross_fit, plan_training, train_and_calibrate
+from masker.detection.training_and_calibration import cross_fit, train_and_calibrate
 from masker.documents.encoding import Encoded
 from masker.documents.folds import stratified_folds
 from masker.inference.torch_backend import TorchBackend
 from masker.modeling.heads import set_output_layer
 from masker.registry import METHODS
-from masker.training import run as run_module
 from masker.training.decisions import decisions_of
 from masker.training.run import TrainingRun
 from masker.training.run_probes import RunProbes
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
-from tests.conftest import make_corpus
-
-CLASSES = ["food", "space", "sport"]
-TEXTS, LABELS = make_corpus(30)
-SCORE = {"score": "max-prob"}
-
-
-@pytest.fixture
-def start(tiny_settings, tmp_path):
-    def make(texts=TEXTS, labels=LABELS, classes=CLASSES, method="vanilla", **sections):
-        settings = tiny_settings(training={"method": method, "epochs": 1}, **{"detection": SCORE, **sections})
-        return TrainingRun(Documents(texts, None, labels, "made up"), classes, settings, tmp_path / "work", "cpu")
-
-    return make
+from tests.conftest import count_steps
+from tests.detection.conftest import CLASSES, LABELS, SCORE, TEXTS
 
 
 def weights(backend: TorchBackend) -> dict[str, torch.Tensor]:
@@ -47,7 +34,7 @@ def weights(backend: TorchBackend) -> dict[str, torch.Tensor]:
 
 def test_one_held_out_score_for_each_document(start):
     run = start()
-    backend, detector = train_and_calibrate(run, TrainingRun.fit_start)
+    backend, detector = train_and_calibrate(run, TrainingRun.fit_probe_only)
     assert len(detector.calibration.scores) == 30 and detector.held_out.separate
     assert isinstance(backend, TorchBackend) and list(run.validation) == ["accuracy"]
 
@@ -56,7 +43,7 @@ def test_a_document_whose_class_has_no_other_is_left_out(start):
     """Its fold's network has never seen the class: no score of it says how documents of known classes look."""
     texts, labels = [*TEXTS, "shuttle garlic", "coach"], [*LABELS, "one", "another"]
     run = start(texts, labels, ["another", *CLASSES, "one"])
-    _, detector = train_and_calibrate(run, TrainingRun.fit_start)
+    _, detector = train_and_calibrate(run, TrainingRun.fit_probe_only)
     assert len(detector.calibration.scores) == 30
 
 
@@ -65,8 +52,8 @@ def test_each_document_is_judged_by_the_network_that_has_not_seen_it(start):
     run, networks = start(), []
 
     def train(part):
-        networks.append((part.fit_start(), part.data.validation))
-        return TorchBackend(part.start_classifier(), part.tokenizer, "cpu")
+        networks.append((part.fit_probe_only(), part.data.validation))
+        return TorchBackend(part.initial_classifier(), part.tokenizer, "cpu")
 
     _, detector = train_and_calibrate(run, train)
     logits = [backend.predict_logits(fold) for backend, fold in networks]
@@ -81,7 +68,7 @@ def test_the_model_is_the_mean_of_the_networks(start):
     parts = []
 
     def train(part):
-        backend = part.fit_start()
+        backend = part.fit_probe_only()
         parts.append(weights(backend))
         return backend
 
@@ -94,7 +81,7 @@ def test_the_model_is_the_mean_of_the_networks(start):
 
 def worse(part: TrainingRun) -> TorchBackend:
     """The probe turned around: it answers the least likely class."""
-    backend = part.fit_start()
+    backend = part.fit_probe_only()
     layer = backend.classifier.classifier
     set_output_layer(backend.classifier, -layer.weight.detach().numpy(), -layer.bias.detach().numpy())
     return backend
@@ -103,10 +90,10 @@ def worse(part: TrainingRun) -> TorchBackend:
 def test_a_probe_that_is_better_than_the_trained_networks_is_kept(start, tmp_path):
     run = start()
     backend, detector = train_and_calibrate(run, worse)
-    assert run.kept_start and decisions_of(run)["kept"].startswith("the logistic regression: ")
+    assert run.kept_probe and decisions_of(run)["kept"].startswith("the logistic regression: ")
     plain = start()
-    expected, calibrated = train_and_calibrate(plain, TrainingRun.fit_start)
-    assert not plain.kept_start and "kept" not in decisions_of(plain)
+    expected, calibrated = train_and_calibrate(plain, TrainingRun.fit_probe_only)
+    assert not plain.kept_probe and "kept" not in decisions_of(plain)
     assert run.validation == plain.validation
     for name, tensor in weights(expected).items():
         torch.testing.assert_close(weights(backend)[name], tensor)
@@ -115,7 +102,7 @@ def test_a_probe_that_is_better_than_the_trained_networks_is_kept(start, tmp_pat
 
 def test_documents_set_aside(start):
     run = start(detection={"calibration": "split", **SCORE})
-    _, detector = train_and_calibrate(run, TrainingRun.fit_start)
+    _, detector = train_and_calibrate(run, TrainingRun.fit_probe_only)
     assert len(detector.calibration.scores) == 3 and not detector.held_out.separate
 
 
@@ -136,23 +123,18 @@ def test_an_interrupted_run_ends_as_if_nothing_had_happened(tiny_settings, tmp_p
     """Killed in the middle of the third fold: two folds are read back, the third goes on from its checkpoint."""
     documents, settings = Documents(TEXTS, None, LABELS, "made up"), tiny_settings(training={"epochs": 2})
     whole = Model.fit(documents, settings, tmp_path / "whole", device="cpu")
-    save, step = MaskerTrainer._save_checkpoint, MaskerTrainer.training_step
-    steps: list[str] = []
+    save = MaskerTrainer._save_checkpoint
 
     def killed(trainer, *args):
         save(trainer, *args)
         if "fold-3" in trainer.args.output_dir:
             raise Killed
 
-    def counted(trainer, *args, **options):
-        steps.append(trainer.args.output_dir.rsplit("/", 2)[1])
-        return step(trainer, *args, **options)
-
     with monkeypatch.context() as patched:
         patched.setattr(MaskerTrainer, "_save_checkpoint", killed)
         with pytest.raises(Killed):
             Model.fit(documents, settings, tmp_path / "cut", device="cpu")
-    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    steps = count_steps(monkeypatch)
     resumed = Model.fit(documents, settings, tmp_path / "cut", device="cpu")
     assert {fold: steps.count(fold) for fold in sorted(set(steps))} == {"fold-3": 3, "fold-4": 6, "fold-5": 6}
     for name, tensor in weights(whole.backend).items():
@@ -192,7 +174,7 @@ def gaussian_run(seed, work) -> tuple[TrainingRun, Encoded]:
     run.settings, run.classes, run.work, run.tokenizer = settings, CLASSES, work, None
     run.data = TrainingData(train, train.take_documents(np.zeros(TRAIN, dtype=bool)), None,
                             stratified_folds(labels.tolist(), 5, seed))  # fmt: skip
-    run.keywords = run.start_logits = run._parent = None
+    run.keywords = run.probe_logits = run._parent = None
     run.probes = RunProbes(settings, len(CLASSES), train)
     run.probes.once("encoder vectorizer", lambda: lambda rows, advance=None: table[np.concatenate(rows.input_ids)])
     return run, numbered(TRAIN, new_labels)
@@ -214,43 +196,3 @@ def test_the_false_alarm_rate_is_kept_on_average(tmp_path):
         naive.append(seen.judge(backend.predict_outputs(new)).rejected.mean())
     assert 0.03 < np.mean(rates) < 0.065
     assert np.mean(naive) > 0.065
-
-
-# --- what is decided -------------------------------------------------------------------------------------------------
-
-
-def rejection(start, *arguments, **sections):
-    return all_decisions(start(*arguments, **sections))["rejection"]
-
-
-def test_the_promise_is_known_before_training(start):
-    """30 documents, k = ceil(31 · 0.95) = 30: the rate is Beta(1, 30), its 5 and 95 % points 1 - 0.95^(1/30) = 0.17 %
-    and 1 - 0.05^(1/30) = 9.5 %. With 95 % confidence 30 documents promise 1 - 0.05^(1/30), too."""
-    assert rejection(start) == (
-        "score max-prob; of known texts, at most 5 % on average; for one model 0.2 to 9.5 %, 90 % sure "
-        "(30 documents calibrate)"
-    )
-    sure = {"detection": {**SCORE, "confidence": 0.95}}
-    assert rejection(start, **sure) == (
-        "score max-prob; of known texts, at most 9.5 % with 95 % confidence (30 documents calibrate)"
-    )
-
-
-def test_the_only_document_of_a_class_calibrates_nothing(start):
-    assert "(30 documents calibrate)" in rejection(start, [*TEXTS, "coach"], [*LABELS, "one"], [*CLASSES, "one"])
-
-
-def test_a_split_calibrates_on_what_it_sets_aside(start):
-    split = {"detection": {**SCORE, "calibration": "split"}, "data": {"validation_fraction": 0.4}}
-    assert "(12 documents calibrate)" in rejection(start, **split)
-
-
-def test_a_plan_is_what_is_decided_and_trains_nothing(start, monkeypatch):
-    monkeypatch.setattr(run_module, "train_stage", lambda *arguments: pytest.fail("trained"))
-    run = start()
-    assert plan_training(Documents(TEXTS, None, LABELS, "made up"), CLASSES, run.settings) == all_decisions(run)
-
-
-def test_a_published_rule_promises_nothing(start):
-    published = {"detection": {"rule": "published"}, "baselines": {"doc_filters": 4}}
-    assert rejection(start, method="doc", **published) == "score doc; the published rule, which promises no rate"

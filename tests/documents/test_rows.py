@@ -192,3 +192,11 @@ def test_columns_are_chosen_from_the_first_record_and_missing_cells_are_empty():
 def test_no_records_are_no_rows():
     with pytest.raises(NoRowsError, match="here: has no rows; give a source with at least one document"):
         list(records_to_rows([], lambda names: Columns("text", None, None), "here"))
+
+
+def test_what_a_row_says():
+    assert Row("a", None, None, 1).content == "a" and Row("a", "b", None, 1).content == ("a", "b")
+    assert [Row(text, pair, None, 1).is_blank for text, pair in ((" ", None), ("a", None), ("a", " "), ("a", "b"))] == [
+        *(True, False),
+        *(True, False),
+    ]

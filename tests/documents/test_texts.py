@@ -1,7 +1,7 @@
 import pytest
 
 from masker.documents import Documents
-from masker.documents.texts import split_pairs, texts_of
+from masker.documents.texts import in_chunks, kind_mismatch, split_pairs, texts_of
 from masker.errors import DataError
 
 
@@ -29,3 +29,16 @@ def test_documents_and_back():
     for texts in (["a", "b"], [("a", "x"), ("b", "y")]):
         first, second = split_pairs(texts)
         assert texts_of(Documents(first, second, None, "here")) == texts
+
+
+def test_a_stream_comes_in_chunks_and_no_sooner_than_asked(monkeypatch):
+    monkeypatch.setattr("masker.documents.texts.STREAM_CHUNK", 2)
+    stream = iter("abcde")
+    chunks = in_chunks(stream)
+    assert next(chunks) == ["a", "b"] and next(stream) == "c"
+    assert list(chunks) == [["d", "e"]] and not list(in_chunks([]))
+
+
+def test_the_kind_that_a_model_takes_is_named():
+    assert "trained on single texts" in kind_mismatch(False)
+    assert "trained on pairs of texts (columns text and text_pair)" in kind_mismatch(True)

@@ -13,7 +13,7 @@ from masker import Documents, MaskerClassifier
 from masker.documents.encoding import encode
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_backbone
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.training.training_stage import make_views
 from tests.conftest import FAMILIES, fit_classifier, make_corpus, train_network
 
@@ -86,7 +86,7 @@ def test_views_differ_where_they_should_and_nowhere_else(trained, tiny_settings,
     settings = tiny_settings(family, masking={"context": "mask", "view_share": 1.0})
     tokenizer = model.model_.tokenizer
     views = make_views(settings, model.keywords_, tokenizer)
-    collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views)
+    collator = Collator(tokenizer.pad_token_id, sorted(special_ids_of(tokenizer)), views)
     texts, _ = make_corpus(12, seed=5)
     encoded = encode(tokenizer, texts, None, 32)
     batch = {name: tensor.numpy() for name, tensor in collator([encoded[row] for row in range(12)]).items()}
@@ -126,7 +126,7 @@ def test_dropping_the_context_keeps_the_same_tokens_as_masking_it(trained, tiny_
     for context in ("mask", "drop"):
         masking = {"context": context, "view_share": 1.0}
         views = make_views(tiny_settings(family, masking=masking), model.keywords_, tokenizer)
-        collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views)
+        collator = Collator(tokenizer.pad_token_id, sorted(special_ids_of(tokenizer)), views)
         batches[context] = collator([encoded[row] for row in range(12)])
     masked = batches["mask"]["input_ids"][batches["mask"]["view_of_row"] == 2]
     dropped, inside = batches["drop"]["context_input_ids"], batches["drop"]["context_attention_mask"].bool()

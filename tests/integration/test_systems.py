@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from masker import ConfigError, Documents, MaskerClassifier, ModelError
+from masker.classifier_parameters import settings_from_parameters
 from masker.model_files import folder_content
 from masker.training.run import TrainingRun
 from masker.training.trainer import MaskerTrainer
-from tests.conftest import make_corpus, train_network
+from tests.conftest import count_steps, make_corpus, train_network
 
 CLASSES = ["food", "space", "sport"]
 FREQUENCY = {"keywords": {"source": "frequency"}}
@@ -257,14 +258,7 @@ def test_resumed_equals_uninterrupted(documents, new_settings_of, tmp_path, monk
     with pytest.raises(Killed):
         train_network(documents, CLASSES, settings, tmp_path / "cut")
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", original)
-    steps: list[int] = []
-    step = MaskerTrainer.training_step
-
-    def counted(trainer, *args, **kwargs):
-        steps.append(1)
-        return step(trainer, *args, **kwargs)
-
-    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    steps = count_steps(monkeypatch)
     resumed = train_network(documents, CLASSES, settings, tmp_path / "cut")
     assert len(steps) == left
     assert_same(network(resumed), network(whole))
@@ -368,7 +362,7 @@ def test_lost_statistics_are_told_in_one_line(name, fitted, tmp_path):
 
 
 def test_facade_takes_the_head_that_the_method_needs(tiny_backbones):
-    assert MaskerClassifier(method="openmax", backbone="x")._build_settings().model.head == "multi-class"
-    assert MaskerClassifier(method="doc")._build_settings().model.head == "one-vs-rest"
+    assert settings_from_parameters(MaskerClassifier(method="openmax", backbone="x")).model.head == "multi-class"
+    assert settings_from_parameters(MaskerClassifier(method="doc")).model.head == "one-vs-rest"
     with pytest.raises(ConfigError, match=r"model.head must be multi-class for training.method=openmax"):
         MaskerClassifier(method="openmax", head="one-vs-rest").fit(*make_corpus(9))

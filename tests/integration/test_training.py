@@ -15,7 +15,7 @@ import torch
 from masker import Documents
 from masker.training import training_stage
 from masker.training.trainer import MaskerTrainer
-from tests.conftest import fit_classifier, make_corpus, train_network
+from tests.conftest import count_steps, fit_classifier, make_corpus, train_network
 
 
 @pytest.fixture
@@ -156,14 +156,7 @@ def test_resumed_equals_uninterrupted(documents, new_head_settings, tmp_path, mo
     with pytest.raises(Killed):
         train_network(documents, CLASSES, settings, tmp_path / "cut")
     monkeypatch.setattr(MaskerTrainer, "_save_checkpoint", original)
-    steps: list[int] = []
-    step = MaskerTrainer.training_step
-
-    def counted(trainer, *args, **kwargs):
-        steps.append(1)
-        return step(trainer, *args, **kwargs)
-
-    monkeypatch.setattr(MaskerTrainer, "training_step", counted)
+    steps = count_steps(monkeypatch)
     resumed = train_network(documents, CLASSES, settings, tmp_path / "cut")
     whole_run = 3 * 8 + 3 * 8  # 60 training documents in batches of 8: 8 steps an epoch
     assert 0 < len(steps) < whole_run, "it went on, it did not start again"
@@ -229,7 +222,7 @@ def test_accumulation_is_one_large_batch(documents, new_head_settings, tmp_path)
     from masker.masking.collator import Collator
     from masker.modeling.backbone import load_backbone
     from masker.modeling.network import MaskerNetwork
-    from masker.modeling.tokens import content_special_ids
+    from masker.modeling.tokens import special_ids_of
     from masker.training.keyword_stage import choose_keywords
     from masker.training.schedule import Schedule
     from masker.training.training_data import TrainingData
@@ -242,7 +235,7 @@ def test_accumulation_is_one_large_batch(documents, new_head_settings, tmp_path)
     keywords = choose_keywords(settings, backbone.tokenizer, encoded, len(CLASSES), lambda: backbone.classifier)
     network = MaskerNetwork(backbone.classifier, len(keywords.target_ids)).eval()  # no dropout
     views = make_views(settings, keywords, backbone.tokenizer)
-    special = sorted(content_special_ids(backbone.tokenizer))
+    special = sorted(special_ids_of(backbone.tokenizer))
     collator = Collator(backbone.tokenizer.pad_token_id, special, views)
     data, stage = TrainingData(encoded, encoded), TrainingStage("test", Schedule(epochs=1), keywords)
     trainer = MaskerTrainer(network, settings, stage, tmp_path, data, collator, torch.device("cpu"))
@@ -369,7 +362,7 @@ def test_class_weights_change_training(new_head_settings, tmp_path):
 
 def test_the_best_checkpoint_is_kept(documents, new_head_settings, tmp_path, monkeypatch):
     """When the first epoch validates best, its weights are the result."""
-    from masker.training import validation_figure as module
+    from masker.training import validation_metric as module
 
     scores = iter([0.9, 0.5, 0.4, 0.9])
     monkeypatch.setattr(module, "accuracy", lambda true, predicted: next(scores))

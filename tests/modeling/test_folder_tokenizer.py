@@ -12,7 +12,7 @@ from masker.documents.encoding import encode
 from masker.errors import ModelError
 from masker.modeling.backbone import load_tokenizer
 from masker.modeling.folder_tokenizer import FolderTokenizer
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from tests.conftest import FAMILIES, make_corpus
 
 TEXTS, _ = make_corpus(8, seed=5)
@@ -87,7 +87,7 @@ def test_the_same_special_tokens(folders, case):
     for name in ("pad_token_id", "unk_token_id", "mask_token_id", "truncation_side", "split_special_tokens"):
         assert getattr(ours, name) == getattr(theirs, name), name
     assert set(ours.all_special_ids) == set(theirs.all_special_ids)
-    assert content_special_ids(ours) == content_special_ids(theirs)
+    assert special_ids_of(ours) == special_ids_of(theirs)
     for pair in (False, True):
         assert ours.num_special_tokens_to_add(pair) == theirs.num_special_tokens_to_add(pair)
 
@@ -99,7 +99,7 @@ def test_the_encoder_that_comes_with_the_package():
     assert_same(folder, TEXTS, None, 16)
     assert_same(folder, TEXTS, list(reversed(TEXTS)), 16, 0.25)
     theirs, ours = both(folder)
-    assert content_special_ids(ours) == content_special_ids(theirs)
+    assert special_ids_of(ours) == special_ids_of(theirs)
 
 
 def test_extra_tokens_other_sides_and_special_tokens_as_text(tiny_backbones, tmp_path):
@@ -114,7 +114,7 @@ def test_extra_tokens_other_sides_and_special_tokens_as_text(tiny_backbones, tmp
     tokenizer.save_pretrained(tmp_path)
     theirs, ours = both(str(tmp_path))
     assert ours.truncation_side == "left" and ours.split_special_tokens
-    assert content_special_ids(ours) == content_special_ids(theirs)
+    assert special_ids_of(ours) == special_ids_of(theirs)
     assert len(ours.all_special_ids) == 7
     assert_same(str(tmp_path), [*TEXTS, "<name> saw the [MASK] near <place>"], None, 8)
 

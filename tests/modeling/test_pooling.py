@@ -17,7 +17,7 @@ from masker.modeling.pooling import (
     can_pool_mean,
     declared_pooling,
     encoder_layers,
-    hand_on_document_token,
+    pass_document_token_through,
     pooling_of,
     pooling_parameters,
     seen_tokens,
@@ -120,7 +120,7 @@ def test_a_probe_reads_the_document_token_not_a_random_layer(tiny_backbones, fam
     """tanh(h_1 / sqrt(H)) of the first token's state."""
     classifier, tokenizer = open_backbone(tiny_backbones[family], DOCUMENT_TOKEN)
     state = classifier.base_model(**inputs_of(tokenizer)).last_hidden_state[:, 0]
-    hand_on_document_token(classifier)
+    pass_document_token_through(classifier)
     with without_output_layer(classifier):
         read = classifier(**inputs_of(tokenizer)).logits
     torch.testing.assert_close(read, torch.tanh(state / state.shape[1] ** 0.5))
@@ -132,11 +132,11 @@ def test_a_layer_that_was_trained_stays(tiny_backbones):
     dense = classifier.classifier.dense
     dense.bias[0] = 0.1
     before = dense.weight.clone()
-    hand_on_document_token(classifier)
+    pass_document_token_through(classifier)
     assert torch.equal(dense.weight, before)
     bert, _ = open_backbone(tiny_backbones["bert"], DOCUMENT_TOKEN)
     pooler = bert.bert.pooler.dense.weight.clone()
-    hand_on_document_token(bert)
+    pass_document_token_through(bert)
     assert torch.equal(bert.bert.pooler.dense.weight, pooler), "BERT's is pre-trained"
 
 

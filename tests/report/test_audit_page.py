@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -13,35 +12,7 @@ from masker.documents import Documents
 from masker.report.audit_page import audit_page
 from masker.report.svg import bar_chart, heat_map, interval_chart, line_chart
 from tests.audit.conftest import TOPICS, WEIGHTS
-
-_VOID = {"meta", "br", "hr"}
-
-
-class Tree(HTMLParser):
-    """Checks that tags are closed in order, and collects what the page links to."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.tags, self.links, self.text = [], [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.links += [value for name, value in attrs if name in ("src", "href")]
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def read(page: str) -> Tree:
-    tree = Tree()
-    tree.feed(page)
-    assert tree.open == []
-    return tree
+from tests.report.html_tree import read_page
 
 
 @pytest.fixture
@@ -61,7 +32,7 @@ def hostile(bag_of_words) -> Audit:
 
 def test_foreign_text_is_never_markup(hostile):
     page = audit_page(hostile)
-    tree = read(page)
+    tree = read_page(page)
     assert not {"script", "img", "i", "u"} & set(tree.tags)
     text = " ".join(tree.text)
     assert "<script>alert(1)</script>" in text and "<b>model</b>" in text and "<i>data</i>" in text
@@ -70,14 +41,14 @@ def test_foreign_text_is_never_markup(hostile):
 
 def test_the_page_is_self_contained(hostile):
     page = audit_page(hostile)
-    assert read(page).links == []
+    assert read_page(page).links == []
     assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)", page)
     assert "default-src 'none'" in page
 
 
 def test_the_page_says_what_was_found(bag_of_words, topic_documents):
     found = audit(*bag_of_words(WEIGHTS), topic_documents, settings=AuditSettings(resamples=20), name="mine")
-    tree = read(audit_page(found))
+    tree = read_page(audit_page(found))
     text = " ".join(tree.text)
     assert "Does mine rely on keywords?" in text and "Reliance on keywords: 1.00" in text
     assert {"rocket", "soup", "stadium"} <= set(tree.text)
@@ -88,11 +59,11 @@ def test_a_comparison_shows_both(bag_of_words, topic_documents):
     settings = AuditSettings(resamples=20)
     one = audit(*bag_of_words(WEIGHTS), topic_documents, settings=settings, name="one")
     two = audit(*bag_of_words({}), topic_documents, settings=settings, name="two")
-    text = " ".join(read(audit_page(compare_audits(one, two, resamples=20))).text)
+    text = " ".join(read_page(audit_page(compare_audits(one, two, resamples=20))).text)
     assert "one relies more on keywords than two" in text and "Does two rely" in text and "none found" in text
-    text = " ".join(read(audit_page(compare_audits(two, one, resamples=20))).text)
+    text = " ".join(read_page(audit_page(compare_audits(two, one, resamples=20))).text)
     assert "two relies less on keywords than one" in text
-    text = " ".join(read(audit_page(compare_audits(one, one, resamples=20))).text)
+    text = " ".join(read_page(audit_page(compare_audits(one, one, resamples=20))).text)
     assert "show no difference" in text
 
 
@@ -104,7 +75,7 @@ def test_pictures_stay_inside_their_frame():
         heat_map({"a" * 60: {"r" * 60: 0.0}, "b": {"r" * 60: 3.5}}, title="t"),
         heat_map({}, title="t"),
     ):
-        read(picture)
+        read_page(picture)
         width, height = (float(value) for value in re.search(r"viewBox='0 0 (\S+) (\S+)'", picture).groups())
         for x in re.findall(r"(?: x| cx| x1| x2)='([-0-9.]+)'", picture):
             assert 0 <= float(x) <= width

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
@@ -16,38 +15,8 @@ pytest.importorskip("jinja2")
 from masker.analysis.report_data import Report
 from masker.config import build_settings
 from masker.report.model_page import ShownFigure, changed_settings, frequent_mix_ups, key_figures, model_page
+from tests.report.html_tree import read_page
 from tests.report.made_report import HOSTILE, class_names, interval, made_report
-
-VOID = {"meta", "br", "hr", "img", "link"}
-
-
-class Tree(HTMLParser):
-    """Checks that tags are closed in order, and collects them and the text."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.tags, self.links, self.text = [], [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.links += [value for name, value in attrs if name in ("src", "href")]
-        self.links += [name for name, _ in attrs if name.startswith("on")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if not {"style", "script"} & set(self.open):
-            self.text.append(data)
-
-
-def read(page: str) -> Tree:
-    tree = Tree()
-    tree.feed(page)
-    assert tree.open == []
-    return tree
 
 
 def page_of(report: Report) -> str:
@@ -56,7 +25,7 @@ def page_of(report: Report) -> str:
 
 def test_foreign_text_is_never_markup():
     page = page_of(made_report(HOSTILE, foreign=HOSTILE[:3]))
-    tree = read(page)
+    tree = read_page(page)
     assert tree.tags.count("script") == 1 and not {"img", "b"} & set(tree.tags) and tree.links == []
     text = " ".join(" ".join(tree.text).split())
     assert "<script>alert(1)</script>" in text and "{{ 7 * 7 }} {% raw %}" in text and "none <b>at all</b>" in text
@@ -76,7 +45,7 @@ def test_the_page_loads_nothing_and_runs_nothing_but_its_own_script():
 def test_figures_are_part_of_the_page():
     figure = ShownFigure("roc", "Title", "Caption <x>", "<svg role='img'></svg>", "wide")
     page = model_page(made_report(class_names(3)), {"Does it notice foreign text?": [figure]})
-    tree = read(page)
+    tree = read_page(page)
     assert tree.tags.count("svg") == 1 and "Caption <x>" in tree.text and 'class="wide"' in page
     assert "Are its answers right?" not in tree.text, "a section without figures is left out"
 
@@ -116,16 +85,16 @@ def test_many_classes_have_tables():
     assert [row["count"] for row in rows] == sorted((row["count"] for row in rows), reverse=True)
     assert not {"rejected", "reviews"} & {row[key] for row in rows for key in ("true", "answer")}
     figures = {"Are its answers right?": [ShownFigure("classes", "Title", "Caption", "<svg></svg>", "")]}
-    text = " ".join(read(model_page(many, figures)).text)
+    text = " ".join(read_page(model_page(many, figures)).text)
     assert "All classes" in text and "class 149" in text and "Most frequent mix-ups" in text
-    assert "All classes" not in " ".join(read(model_page(few, figures)).text)
+    assert "All classes" not in " ".join(read_page(model_page(few, figures)).text)
 
 
 def test_settings_and_provenance():
     settings = build_settings({"training": {"seed": 7}, "keywords": {"source": "<frequency>"}}).model_dump()
     assert changed_settings(settings) == {"keywords.source": "<frequency>", "training.seed": 7}
     report = replace(made_report(class_names(2)), settings=settings)
-    text = " ".join(read(page_of(report)).text)
+    text = " ".join(read_page(page_of(report)).text)
     assert "<frequency>" in text and "masker 0" in text and "loss.lambda_mkr" in text
     assert "/home/me" not in text, "the folders of the machine are nobody's business"
 
@@ -133,7 +102,7 @@ def test_settings_and_provenance():
 def test_a_report_with_nothing_in_it():
     report = made_report(class_names(2))
     page = page_of(Report(report.model, ["Nothing is known."], None, settings=report.settings))
-    assert "Nothing is known." in read(page).text
+    assert "Nothing is known." in read_page(page).text
     facts = replace(report.model, classes=[], score=None, documents=None, created="", data="")
-    assert "regression" in " ".join(read(page_of(Report(facts, ["x"], None))).text)
+    assert "regression" in " ".join(read_page(page_of(Report(facts, ["x"], None))).text)
     assert json.dumps(Report(facts, ["x"], None).to_json())

@@ -85,10 +85,10 @@ def test_of_a_probe_that_was_kept(tiny_settings, tmp_path):
     labels = np.zeros(5, dtype=np.int64)
     right, wrong = np.tile([1.0, 0.0], (5, 1)), np.tile([0.0, 1.0], (5, 1))
     one_wrong = np.vstack([right[:4], wrong[:1]])
-    assert not run.keeps_start(labels, right, right), "a tie"
-    assert not run.keeps_start(labels, one_wrong, right), "one document is chance: 1 is not more than sqrt(1)"
+    assert not run.keep_probe_if_better(labels, right, right), "a tie"
+    assert not run.keep_probe_if_better(labels, one_wrong, right), "one document is chance: 1 is not more than sqrt(1)"
     assert "kept" not in decisions_of(run)
-    assert run.keeps_start(labels, wrong, right), "five lost are more than sqrt(5)"
+    assert run.keep_probe_if_better(labels, wrong, right), "five lost are more than sqrt(5)"
     assert decisions_of(run)["kept"].startswith("the logistic regression: training lost more held-out documents")
 
 

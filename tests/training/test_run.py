@@ -69,7 +69,7 @@ def test_an_attention_model_saves_the_vanilla_stage(start, stages, monkeypatch):
 
     def load(folder, device):
         opened.append((folder, device))
-        return start("vanilla").fresh_classifier()
+        return start("vanilla").classifier_with_new_head()
 
     monkeypatch.setattr(module, "load_attention_model", load)
     run = start(keywords={"attention_model": "elsewhere"})
@@ -85,9 +85,9 @@ def test_attention_is_regularized_in_the_last_stage_only(start, stages):
 
 def test_every_stage_starts_from_the_same_weights(start):
     run = start()
-    first = run.fresh_classifier().state_dict()
+    first = run.classifier_with_new_head().state_dict()
     torch.rand(5)
-    for name, tensor in run.fresh_classifier().state_dict().items():
+    for name, tensor in run.classifier_with_new_head().state_dict().items():
         assert torch.equal(tensor, first[name]), name
 
 
@@ -98,13 +98,13 @@ def test_every_stage_starts_from_the_same_weights(start):
 @pytest.mark.parametrize("pooling", ["mean", "document-token"])
 def test_before_training_the_network_is_the_probe(start, head, pooling):
     run = start("vanilla", model={"head": head, "pooling": pooling}, **SPLIT)
-    vectors = head_inputs(run.fresh_classifier(), run.tokenizer, run.data.train)
+    vectors = head_inputs(run.classifier_with_new_head(), run.tokenizer, run.data.train)
     length = np.linalg.norm(vectors, axis=1).mean()
     probe = fit_probe(vectors / length, run.data.train.labels, 3, head=head)
-    backend = run.fit_start()
+    backend = run.fit_probe_only()
     np.testing.assert_allclose(backend.predict_logits(run.data.train), probe(vectors / length), atol=1e-3)
-    np.testing.assert_allclose(run.start_logits, backend.predict_logits(run.data.validation), atol=1e-5)
-    right = run.start_logits.argmax(axis=1) == run.data.validation.labels
+    np.testing.assert_allclose(run.probe_logits, backend.predict_logits(run.data.validation), atol=1e-5)
+    right = run.probe_logits.argmax(axis=1) == run.data.validation.labels
     assert run.validation == {"accuracy": right.mean()}
 
 
@@ -113,12 +113,12 @@ def test_a_regression_starts_from_a_ridge(tiny_settings, tmp_path):
     settings = tiny_settings(model={"head": "regression"}, training={"method": "vanilla"})
     numbers = [float(text.count("moon") + text.count("soup")) for text in texts]
     run = TrainingRun(Documents(texts, None, numbers, "scores"), [], settings, tmp_path / "work", "cpu")
-    vectors = head_inputs(run.fresh_classifier(), run.tokenizer, run.data.train)
+    vectors = head_inputs(run.classifier_with_new_head(), run.tokenizer, run.data.train)
     length = np.linalg.norm(vectors, axis=1).mean()
     probe = fit_probe(vectors / length, run.data.train.labels, 0, head="regression")
-    logits = TorchBackend(run.start_classifier(), run.tokenizer, "cpu").predict_logits(run.data.train)
+    logits = TorchBackend(run.initial_classifier(), run.tokenizer, "cpu").predict_logits(run.data.train)
     np.testing.assert_allclose(logits, probe(vectors / length), atol=1e-3)
-    assert run.start_logits is None
+    assert run.probe_logits is None
 
 
 def test_a_class_of_one_document_is_started_too(tiny_settings, tmp_path):
@@ -129,23 +129,23 @@ def test_a_class_of_one_document_is_started_too(tiny_settings, tmp_path):
     run = TrainingRun(documents, [*CLASSES, "other"], settings, tmp_path / "work", "cpu")
     for part in run.folds():
         known = (part.data.train.labels == 3).any()
-        weight = part.start_classifier().classifier
+        weight = part.initial_classifier().classifier
         assert weight.weight[3].any() == known
         assert (weight.bias[3] == -10.0) == (not known)
 
 
 def test_a_new_head_is_random(start):
     run = start("vanilla", training={"head_start": "new"})
-    fresh, started = run.fresh_classifier().state_dict(), run.start_classifier().state_dict()
+    fresh, started = run.classifier_with_new_head().state_dict(), run.initial_classifier().state_dict()
     assert all(torch.equal(tensor, fresh[name]) for name, tensor in started.items())
-    assert run.start_logits is None
-    probed = start("vanilla", **SPLIT).start_classifier().state_dict()
+    assert run.probe_logits is None
+    probed = start("vanilla", **SPLIT).initial_classifier().state_dict()
     assert not torch.equal(probed["classifier.weight"], fresh["classifier.weight"])
 
 
 @pytest.mark.parametrize("worse", [True, False])
 def test_the_probe_is_kept_if_training_makes_it_worse(start, monkeypatch, caplog, worse):
-    keeps = TrainingRun.keeps_start
+    keeps = TrainingRun.keep_probe_if_better
 
     def train(stage, classifier, tokenizer, data, settings, folder, device):
         weight, bias = (part.detach().numpy() for part in (classifier.classifier.weight, classifier.classifier.bias))
@@ -156,17 +156,17 @@ def test_the_probe_is_kept_if_training_makes_it_worse(start, monkeypatch, caplog
     monkeypatch.setattr(module, "train_stage", train)
     run = start("vanilla", **SPLIT)
     right = np.eye(3)[document_labels(run.data.validation)]  # a start that is always right
-    monkeypatch.setattr(TrainingRun, "keeps_start", lambda self, labels, trained, start: keeps(
+    monkeypatch.setattr(TrainingRun, "keep_probe_if_better", lambda self, labels, trained, start: keeps(
         self, labels, right if not worse else trained, right if worse else start))  # fmt: skip
     with caplog.at_level("INFO", "masker"):
         backend = run.fit_network()
-    assert run.kept_start is worse and ("keeping the probe" in caplog.text) is worse
+    assert run.kept_probe is worse and ("keeping the probe" in caplog.text) is worse
     logits = backend.predict_logits(run.data.validation)
     if worse:
-        np.testing.assert_allclose(logits, run.start_logits, atol=1e-5)
+        np.testing.assert_allclose(logits, run.probe_logits, atol=1e-5)
         assert run.validation["accuracy"] > 0.0
     else:
-        np.testing.assert_allclose(logits, 2.0 * run.start_logits, atol=1e-4)
+        np.testing.assert_allclose(logits, 2.0 * run.probe_logits, atol=1e-4)
 
 
 # --- folds -----------------------------------------------------------------------------------------------------------
@@ -205,22 +205,22 @@ def test_folds_share_vectors_and_start_from_probes_of_their_own(start, monkeypat
     run = start("vanilla")
     monkeypatch.setattr(module, "head_inputs", record)
     for part in run.folds():
-        classifier = part.start_classifier()
+        classifier = part.initial_classifier()
         vectors = head_inputs(classifier, run.tokenizer, part.data.train)
         length = np.linalg.norm(vectors, axis=1).mean()
         probe = fit_probe(vectors / length, part.data.train.labels, 3)
         np.testing.assert_allclose(classifier.classifier.weight.detach() * length, probe.weight, atol=1e-2)
-        assert part.start_logits.shape == (len(part.data.validation), 3)
-    assert calls == [42] and run.start_logits is None
+        assert part.probe_logits.shape == (len(part.data.validation), 3)
+    assert calls == [42] and run.probe_logits is None
 
 
 def test_folds_of_more_rows_than_are_probed(start, monkeypatch):
     monkeypatch.setattr(run_probes, "PROBED_ROWS", 20)
     run = start("vanilla")
     for part in run.folds():
-        backend = part.fit_start()
+        backend = part.fit_probe_only()
         assert part.probes.left_out_vectors() is None
-        np.testing.assert_allclose(part.start_logits, backend.predict_logits(part.data.validation), atol=1e-5)
+        np.testing.assert_allclose(part.probe_logits, backend.predict_logits(part.data.validation), atol=1e-5)
 
 
 def test_a_fold_does_not_decide_alone_to_keep_the_probe(start, monkeypatch):
@@ -230,7 +230,7 @@ def test_a_fold_does_not_decide_alone_to_keep_the_probe(start, monkeypatch):
     monkeypatch.setattr(module, "train_stage", train)
     part = next(start("vanilla").folds())
     part.fit_network()
-    assert not part.kept_start and part.start_logits is not None
+    assert not part.kept_probe and part.probe_logits is not None
 
 
 def test_a_work_folder_that_other_machines_do_not_see(tmp_path):

@@ -24,7 +24,7 @@ def probes_of(vectors, labels, n_classes, **settings):
     count = len(vectors)
     documents = Encoded([np.array([row]) for row in range(count)], None, labels, np.arange(count))
     probes = RunProbes(build_settings(settings), n_classes, documents)
-    probes.fit_start(lambda rows: vectors[np.concatenate(rows.input_ids)])
+    probes.fit_head(lambda rows: vectors[np.concatenate(rows.input_ids)])
     return probes
 
 
@@ -63,7 +63,7 @@ def test_labels_with_many_mistakes_are_not_learned_by_heart(count, strength):
     vectors, labels = draw.normal(size=(count, 40)), np.arange(count) % 3
     length = np.linalg.norm(vectors, axis=1).mean()
     expected = fit_probe(vectors / length, labels, 3, strength=strength)
-    started = probes_of(vectors, labels, 3).fit_start(None)  # the vectors are known by now
+    started = probes_of(vectors, labels, 3).fit_head(None)  # the vectors are known by now
     np.testing.assert_allclose(started.weight, expected.weight / length)
 
 
@@ -78,13 +78,13 @@ def test_information_about_several_labels():
 @pytest.mark.parametrize(("count", "little"), [(297, False), (300, True)])
 def test_of_few_documents_no_share_is_known(count, little):
     draw = np.random.default_rng(0)
-    assert probes_of(draw.normal(size=(count, 4)), np.arange(count) % 3, 3).explains_little is little
+    assert probes_of(draw.normal(size=(count, 4)), np.arange(count) % 3, 3).is_weak is little
 
 
 def test_a_regression_always_starts_from_the_probe():
     draw = np.random.default_rng(0)
     values = draw.normal(size=300).astype(np.float32)
-    assert probes_of(draw.normal(size=(300, 4)), values, 0, model={"head": "regression"}).explains_little is False
+    assert probes_of(draw.normal(size=(300, 4)), values, 0, model={"head": "regression"}).is_weak is False
 
 
 @pytest.fixture
@@ -109,12 +109,12 @@ def test_a_poor_probe_is_no_start_but_still_to_be_beaten(start, folds):
     run = start(0.59, folds=folds)
     assert run.has_new_head is None and "or a new one, trained longer" in decisions_of(run)["training"]
     part = next(run.folds()) if folds else run
-    fresh, started = part.fresh_classifier(), part.start_classifier()
+    fresh, started = part.classifier_with_new_head(), part.initial_classifier()
     assert part.has_new_head and run.has_new_head
     assert (started.classifier.weight == fresh.classifier.weight).all()
     assert part.schedule.steps == NEW_STEPS
-    assert (part.fit_start().classifier.classifier.weight != fresh.classifier.weight).any()
-    assert part.start_logits is not None, "what training is compared with"
+    assert (part.fit_probe_only().classifier.classifier.weight != fresh.classifier.weight).any()
+    assert part.probe_logits is not None, "what training is compared with"
     text = decisions_of(run)["training"]
     assert text.startswith("new head (a logistic regression explains 59 % of held-out labels") and "layers" not in text
 
@@ -122,7 +122,7 @@ def test_a_poor_probe_is_no_start_but_still_to_be_beaten(start, folds):
 def test_a_good_probe_is_the_start(start):
     run = start(0.61)
     part = next(run.folds())
-    assert (part.start_classifier().classifier.weight != part.fresh_classifier().classifier.weight).any()
+    assert (part.initial_classifier().classifier.weight != part.classifier_with_new_head().classifier.weight).any()
     assert run.has_new_head is False and part.schedule.steps < NEW_STEPS
     assert decisions_of(run)["training"].startswith("head from a logistic regression; ")
 

@@ -14,7 +14,7 @@ from masker.keywords import Keyword, KeywordSet
 from masker.masking.collator import Collator
 from masker.modeling.backbone import load_backbone
 from masker.modeling.network import MaskerNetwork
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.training import trainer as module
 from masker.training.loss_terms import loss_terms
 from masker.training.schedule import Schedule
@@ -46,7 +46,7 @@ def build(tiny_settings, tmp_path):
             values = values.astype(np.float32)
         encoded = encode(tokenizer, texts, None, 32, labels=values)
         stage = TrainingStage("stage", Schedule(epochs=1), chosen, bias_logits, averaged_share)
-        special = sorted(content_special_ids(tokenizer))
+        special = sorted(special_ids_of(tokenizer))
         views = make_views(settings, chosen, tokenizer)
         collator = Collator(tokenizer.pad_token_id, special, views, bias_logits)
         reconstructs = views is not None and views.keyword_view and settings.loss.keyword_view == "reconstruct"

@@ -106,7 +106,7 @@ def test_a_finished_stage_is_read_back_and_not_trained(tiny_settings, tmp_path, 
 
     def train():
         return module.train_stage(
-            stage, run.fresh_classifier(), run.tokenizer, run.data, settings, tmp_path / "vanilla", run.device
+            stage, run.classifier_with_new_head(), run.tokenizer, run.data, settings, tmp_path / "vanilla", run.device
         )
 
     network, validation = train()

@@ -28,7 +28,7 @@ def conclude(
     known: KnownDocuments | None = None,
     detection: Mapping[str, DetectionCurve] | None = None,
 ) -> list[str]:
-    """A few sentences for somebody who looks at nothing else."""
+    """A few sentences for readers who look at nothing else."""
     if evaluation is None:
         return ["No labelled documents were given, and the model kept none: measure it with --test FILE."]
     if "regression" in evaluation:

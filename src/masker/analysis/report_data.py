@@ -1,7 +1,7 @@
 """What the report of a model shows. One structure, JSON-ready, made by :mod:`masker.commands.report`.
 
-A part that could not be made, for want of documents or of a network that can be read, is empty or ``None``, and the
-page leaves it out. A figure with an interval is ``{"value", "low", "high"}``; shares lie between 0 and 1.
+A part is empty or ``None`` if its documents were not given or the network cannot be read, and the page leaves it out. A
+figure with an interval is ``{"value", "low", "high"}``; shares lie between 0 and 1.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ def extend_command(model: str, new: str, as_json: bool, **options: Any) -> None:
     """Add the labelled texts NEW to the model in the folder MODEL: new classes, or examples of those it has.
 
     The encoder stays, the head grows, and the threshold is set anew, so that the false-alarm rate holds for old and new
-    classes. Takes seconds, and no training data: the model kept features of it. Two texts of a class are the least
-    that say how strange others of it may look; ten are a start.
+    classes. Takes seconds, and no training data: the model kept features of it. It takes at least two texts of a
+    class to tell how strange others of it may look; ten are a good start.
 
     NEW is a table with columns text and label, such as those of 'masker discover' and 'masker review', or an export of
     Label Studio.

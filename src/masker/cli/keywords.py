@@ -10,7 +10,7 @@ import click
 from masker.cli import options as shared
 
 
-@click.command(name="keywords", cls=shared.SectionedCommand, short_help="Show what a classifier leans on.")
+@click.command(name="keywords", cls=shared.SectionedCommand, short_help="Show the keywords of data or of a model.")
 @click.argument("source", metavar="DATA|MODEL")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="How many.  [default: 10 per class]")
 @click.option("--class-balanced", is_flag=True, default=None, help="Equally many for each class.")

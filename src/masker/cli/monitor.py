@@ -17,7 +17,7 @@ ALARM = 3
 @click.argument("model")
 @click.argument("data")
 @click.option("--time-column", metavar="NAME", help="Order the rows by this column: ISO dates or numbers.")
-@click.option("--state", type=click.Path(), metavar="FILE", help="Go on from the last run: read if it exists, written.")
+@click.option("--state", type=click.Path(), metavar="FILE", help="Continue from this file if it exists, and write it.")
 @click.option("--plot", type=click.Path(), metavar="FILE", help="Draw the course of the traffic, .svg or .png.")
 @click.option(
     "--reference",
@@ -35,7 +35,7 @@ ALARM = 3
 @shared.device_option
 @shared.data_options
 def monitor_command(model: str, data: str, plot: str | None, as_json: bool, **options: Any) -> None:
-    """Say whether the texts of DATA ('-' reads standard input) are still like those the model MODEL was calibrated on.
+    """Say whether the texts of DATA ('-' reads standard input) are still like those that MODEL was calibrated on.
 
     No labels are needed. The rows are taken as they come, or by --time-column. Exit code 0: no alarm; 3: an alarm, in
     this run or, with --state, in an earlier one.

@@ -133,8 +133,8 @@ settings_options = _bundle(
     click.option(
         "--head",
         type=click.Choice(HEADS),
-        help="One class, several labels, or numbers.  [default: multi-label for lists of labels; else multi-class, and "
-        "one-vs-rest for doc and with --preset except residual]",
+        help="One class, several labels, or numbers.  [default: multi-label for lists of labels; one-vs-rest for doc "
+        "and residual, and with --preset for masker and vanilla but not residual; else multi-class]",
     ),
     click.option(
         "--attention-model", metavar="MODEL", help="Read attention keywords off this model; saves the vanilla stage."

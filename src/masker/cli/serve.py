@@ -35,7 +35,7 @@ def _limit(name: str, metavar: str, text: str, kind: Any = int) -> shared.Decora
 @click.option("--token-file", metavar="FILE", help="Answer only callers with the bearer token in this file.")
 @click.option("--allow-anonymous", is_flag=True, help="Listen beyond this machine without a token.")
 @_limit("max-batch-tokens", "N", "Tokens scored together.  [default: 8192]")
-@_limit("batch-wait-ms", "MS", "How long an idle service waits for company.  [default: 1]", float)
+@_limit("batch-wait-ms", "MS", "How long an idle service waits for more requests.  [default: 1]", float)
 @_limit("max-queue", "N", "Texts that may wait before callers get 429.  [default: 4096]")
 @_limit("max-texts", "N", "Texts of a request.  [default: 1024]")
 @_limit("max-characters", "N", "Characters of a text.  [default: 100000]")
@@ -43,7 +43,9 @@ def _limit(name: str, metavar: str, text: str, kind: Any = int) -> shared.Decora
 @_limit("request-timeout", "S", "Seconds until a request is given up.  [default: 30]", float)
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", help="ray: replicas on a Ray cluster.")
 @click.option("--address", metavar="HOST:PORT", help="A running Ray cluster.  [default: RAY_ADDRESS, or none]")
-@click.option("--log-level", type=click.Choice(["info", "warning"]), default="info", help="warning: no line a request.")
+@click.option(
+    "--log-level", type=click.Choice(["info", "warning"]), default="info", help="warning: no line for each request."
+)
 @click.option("--log-texts", is_flag=True, help="Show texts in the log.")
 @shared.score_option
 @shared.false_alarm_option

@@ -51,9 +51,8 @@ def calibrate(
     examples = None if changes.ood_examples is None else read_other_texts(changes.ood_examples, settings)
     statistics = None
     if changes.statistics is not None:
-        # --where and --limit choose rows of ``data`` only: statistics need every class.
-        whole = settings.model_copy(update={"where": None, "limit": None})
-        trained_on = read_documents(changes.statistics, whole, require_labels=True, head=model.head)
+        # Statistics need every class, whatever rows --where and --limit choose of ``data``.
+        trained_on = read_documents(changes.statistics, settings.all_rows(), require_labels=True, head=model.head)
         statistics = texts_of(trained_on), trained_on.labels or []
     model = model.calibrate(
         texts_of(documents),

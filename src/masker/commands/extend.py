@@ -83,9 +83,7 @@ def _retrained(folder: str, documents: Documents, settings: DataSettings, option
     """Train on the old texts and the new ones, from the weights of the old model."""
     before = load_manifest(folder).manifest
     old = Model.open(folder, "torch", options.device)
-    # --where and --limit choose rows of the new texts only.
-    whole = settings.model_copy(update={"where": None, "limit": None})
-    known = read_documents(str(options.data), whole, require_labels=True)
+    known = read_documents(str(options.data), settings.all_rows(), require_labels=True)
     if (known.pairs is None) != (documents.pairs is None):
         raise DataError("--data and the new texts must both be single texts, or both pairs of texts")
     joined = Documents(

@@ -15,10 +15,10 @@ import numpy as np
 from masker.commands.time_order import TimeColumn, TimedScores, parse_time
 from masker.config import DataSettings
 from masker.documents import Row, stream_rows
-from masker.documents.texts import Text
+from masker.documents.texts import STREAM_CHUNK, in_chunks
 from masker.errors import ConfigError, DataError
 from masker.files import write_json
-from masker.model import STREAM_CHUNK, Model
+from masker.model import Model
 from masker.monitoring import DriftMonitor, MonitorSettings
 from masker.monitoring.drift_monitor import calibration_fingerprint
 from masker.progress import progress_bar
@@ -65,13 +65,13 @@ def monitor(folder: str, data: str, settings: DataSettings, options: MonitorOpti
     with progress_bar(None, "monitor", "doc") as bar:
         if options.time_column is None:
             for chunk in _chunks(data, settings):
-                judged = model.judge(_texts(chunk), bar.update)
+                judged = model.judge([row.content for row in chunk], bar.update)
                 watch.observe(judged.scores, [model.labels[place] for place in judged.predicted])
         else:
             column = TimeColumn(options.time_column, data, watch.last_time)
             scored = TimedScores()
             for rows, times in _new_rows(data, settings, column):
-                judged = model.judge(_texts(rows), bar.update)
+                judged = model.judge([row.content for row in rows], bar.update)
                 scored.add(times, judged.scores, judged.predicted)
             _observe_in_order(watch, scored, column)
     if options.state is not None:
@@ -113,11 +113,9 @@ def _chunks(data: str, settings: DataSettings, time: TimeColumn | None = None) -
         settings = settings.model_copy(update={"label_column": time.name})
         source = stream_rows(data, settings, require_labels=True, label_role="time")
     if settings.skip_invalid:
-        source = (row for row in source if row.text.strip() and (row.pair is None or row.pair.strip()))
+        source = (row for row in source if not row.is_blank)
         source = source if time is None else (row for row in source if parse_time(row.label) is not None)
-    rows = islice(source, settings.limit)
-    while chunk := list(islice(rows, STREAM_CHUNK)):
-        yield chunk
+    return in_chunks(islice(source, settings.limit))
 
 
 def _new_rows(data: str, settings: DataSettings, column: TimeColumn) -> Iterator[tuple[list[Row], list[float]]]:
@@ -143,7 +141,3 @@ def _observe_in_order(watch: DriftMonitor, scored: TimedScores, column: TimeColu
     for at in range(0, len(times), STREAM_CHUNK):
         part = slice(at, at + STREAM_CHUNK)
         watch.observe(scores[part], [watch.classes[place] for place in predicted[part]], column.shown(times[part]))
-
-
-def _texts(rows: list[Row]) -> list[Text]:
-    return [row.text if row.pair is None else (row.text, row.pair) for row in rows]

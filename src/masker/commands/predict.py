@@ -14,9 +14,10 @@ from typing import IO, Any
 from masker.commands.predict_options import PredictOptions
 from masker.config import DataSettings
 from masker.documents import Row, stream_rows
+from masker.documents.texts import in_chunks
 from masker.errors import ConfigError, NoRowsError
 from masker.files import atomic_writer
-from masker.model import STREAM_CHUNK, Model
+from masker.model import Model
 from masker.progress import progress_bar
 
 
@@ -60,14 +61,13 @@ def predict_source(
     if one_of_many:
         source = _if_any(source)
     if settings.skip_invalid:
-        source = (row for row in source if row.text.strip() and (row.pair is None or row.pair.strip()))
-    rows = islice(source, settings.limit)
+        source = (row for row in source if not row.is_blank)
     written = 0
     with _open_output(output) as sink:
         write = _writer(sink, options)
-        while chunk := list(islice(rows, STREAM_CHUNK)):
-            texts = [row.text if row.pair is None else (row.text, row.pair) for row in chunk]
-            for row, prediction in zip(chunk, model.predict(texts, advance), strict=True):
+        for chunk in in_chunks(islice(source, settings.limit)):
+            predictions = model.predict([row.content for row in chunk], advance)
+            for row, prediction in zip(chunk, predictions, strict=True):
                 write(row, prediction.as_dict(reject=options.reject))
             sink.flush()
             written += len(chunk)

@@ -12,7 +12,7 @@ from masker.analysis.answers import Answered, describe_answers, held_out_answers
 from masker.analysis.conclusion import conclude
 from masker.analysis.document_map import map_documents
 from masker.analysis.keyword_views import attended_by, keyword_lists, rates_of_keywords
-from masker.analysis.report_data import DocumentMap, ModelFacts, Report
+from masker.analysis.report_data import AttendedWords, DocumentMap, ModelFacts, Report
 from masker.analysis.risky_texts import risky_texts
 from masker.analysis.score_curves import detection_curve, score_histogram
 from masker.config import DataSettings, Head
@@ -24,9 +24,9 @@ from masker.documents.texts import texts_of
 from masker.errors import ConfigError, DataError, ModelError
 from masker.labels import class_indices
 from masker.model import Model
+from masker.model_evaluation import evaluation_report
 from masker.modeling.model_folder import MANIFEST
 from masker.progress import progress_bar
-from masker.provenance import provenance
 
 _log = logging.getLogger("masker")
 
@@ -60,11 +60,13 @@ class ReportDocuments:
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """Attributes:
-    name: Of the model, in titles.
-    compare: A second model by name, whose attended words are shown beside the first one's.
-    resamples: Of the bootstrap intervals.
-    with_texts: Whether texts are quoted.
+    """What a report is called and contains.
+
+    Attributes:
+        name: The model's name in titles.
+        compare: A second model by name, whose attended words are shown beside the first one's.
+        resamples: Resamples behind the bootstrap intervals.
+        with_texts: Whether texts are quoted.
     """
 
     name: str = "model"
@@ -98,7 +100,7 @@ def find_model_folders(path: str | Path) -> list[Path]:
 
 def read_report_documents(sources: ReportSources, settings: DataSettings, *, head: Head) -> ReportDocuments:
     """Read the sources; ``settings.where`` and ``settings.limit`` apply to the test set alone."""
-    whole = settings.model_copy(update={"where": None, "limit": None})
+    whole = settings.all_rows()
 
     def read(source: str | None, given: DataSettings, *, labels: bool) -> Documents | None:
         if source is None:
@@ -135,9 +137,6 @@ def report_on(model: Model, documents: ReportDocuments, options: ReportOptions |
     source = documents.train or documents.test
     targets = {**({} if documents.test is None else {"test": documents.test}), **documents.target}
     facts = _facts(model, options.name)
-    read = next(iter(documents.target.items()), None) or _first_of(
-        test=documents.test, training=documents.train if options.compare else None
-    )
     return Report(
         facts,
         conclude(facts, shown["evaluation"], shown.get("known"), shown.get("detection")),
@@ -146,15 +145,20 @@ def report_on(model: Model, documents: ReportDocuments, options: ReportOptions |
         keywords=keyword_lists(model, documents.train),
         keyword_rates=None if source is None else rates_of_keywords(model, source, targets or {"training": source}),
         maps=_maps(model, documents, options),
-        attended=[] if read is None else attended_by({options.name: model, **options.compare}, read[1], read[0]),
+        attended=_attended(model, documents, options),
         decisions=model.provenance.get("decisions", {}),
         settings=model.settings.model_dump(),
         provenance={key: value for key, value in model.provenance.items() if key != "decisions"},
     )
 
 
-def _first_of(**sets: Documents | None) -> tuple[str, Documents] | None:
-    return next(((name, documents) for name, documents in sets.items() if documents is not None), None)
+def _attended(model: Model, documents: ReportDocuments, options: ReportOptions) -> list[AttendedWords]:
+    """The words attended to in the first target set, else in the test set, else, to compare models, in training."""
+    training = documents.train if options.compare else None
+    for name, shown in (*documents.target.items(), ("test", documents.test), ("training", training)):
+        if shown is not None:
+            return attended_by({options.name: model, **options.compare}, shown, name)
+    return []
 
 
 def _facts(model: Model, name: str) -> ModelFacts:
@@ -241,9 +245,8 @@ def _evaluation(
     if answered.held_out:
         del figures["confidence"]  # what it was before calibration was not kept
     data = {} if test is None else {"data_sha256": test.fingerprint()}
-    origin = provenance(seed=resampling.seed, **data, trained=model.provenance)
     name = answered.name if test is None else test.name
-    return {"test": name, "documents": len(labels), **figures, "provenance": origin}
+    return evaluation_report(model, name, len(labels), figures, resampling, **data)
 
 
 def _regression(model: Model, documents: ReportDocuments, options: ReportOptions) -> dict[str, Any]:
@@ -255,10 +258,10 @@ def _regression(model: Model, documents: ReportDocuments, options: ReportOptions
     with progress_bar(len(test), f"judge {short_name(test.name)}", "doc") as bar:
         logits = model.outputs(texts_of(test), bar.update).logits
     true = [float(str(label)) for label in test.labels or []]
-    figures = evaluate_regression(logits, true, Resampling(options.resamples, model.settings.training.seed))
-    values = [[value, round(float(told), 4)] for value, told in zip(true, logits[:, 0], strict=True)]
-    origin = provenance(seed=model.settings.training.seed, data_sha256=test.fingerprint(), trained=model.provenance)
-    evaluation = {"test": test.name, "documents": len(test), **figures, "provenance": origin}
+    resampling = Resampling(options.resamples, model.settings.training.seed)
+    figures = evaluate_regression(logits, true, resampling)
+    values = [[value, round(float(predicted), 4)] for value, predicted in zip(true, logits[:, 0], strict=True)]
+    evaluation = evaluation_report(model, test.name, len(test), figures, resampling, data_sha256=test.fingerprint())
     return {"evaluation": evaluation, "values": values}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -30,21 +30,21 @@ def parse_time(value: object) -> tuple[float, str] | None:
         return None
     text = value.strip()
     try:
-        # Python 3.10 does not read the Z of 2024-05-01T10:00:00Z.
+        # Python reads neither a small z nor a Z after a date alone.
         return _seconds(datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith(("Z", "z")) else text)), DATES
     except ValueError:
         return None
 
 
 def _seconds(moment: datetime) -> float:
-    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def show_time(seconds: float, kind: str) -> str | float:
     """A time as it is shown and stored: a date in ISO form, in UTC, or the number itself."""
     if kind == NUMBERS:
         return seconds
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 class TimeColumn:

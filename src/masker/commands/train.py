@@ -92,7 +92,7 @@ def train(
 def training_plan(data: str, settings: Settings) -> dict[str, str]:
     """What a training on ``data`` would decide, by subject; nothing is trained or written."""
     require("training", "torch", "transformers", "sklearn")
-    from masker.detection.training_and_calibration import plan_training
+    from masker.detection.promises import plan_training
 
     documents = read_training_documents(data, settings)
     settings = settings_for(documents, settings)
@@ -121,8 +121,7 @@ def _read_documents(data: str, settings: Settings) -> Documents:
 
 def read_other_texts(source: str, settings: DataSettings) -> list[Text]:
     """The texts of a second source; ``--where`` and ``--limit`` apply to the main one only."""
-    whole = settings.model_copy(update={"where": None, "limit": None})
-    return texts_of(read_documents(source, whole, require_labels=False))
+    return texts_of(read_documents(source, settings.all_rows(), require_labels=False))
 
 
 def _read_shared(source: str, settings: DataSettings) -> list[Text]:

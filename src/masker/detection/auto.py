@@ -46,8 +46,8 @@ MARGIN = 0.01
 #: With fewer held-out documents there is no guard.
 MIN_DOCUMENTS_TO_CHOOSE = 20
 
-#: AUROC of a score on each kind of stand-in.
-Evidence = dict[str, float]
+#: AUROC of a score against each kind of stand-in.
+Aurocs = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -134,17 +134,17 @@ def choose_combination(observed: Observed) -> Combination:
         for name in CANDIDATES
     }
     leads = dict.fromkeys(LEADS, 0.0)
-    known = [leads]
+    candidates = [leads]
     if len(observed.labels) >= MIN_DOCUMENTS_TO_CHOOSE:
         guard = _first_of_the_best({name: _mean(evidence[name]) for name in GUARDS})
-        known.insert(0, {**leads, guard: GUARD_OFFSET})
+        candidates.insert(0, {**leads, guard: GUARD_OFFSET})
         if not observed.averaged:
-            known.insert(0, {**leads, CLASS_GUARD: CLASS_GUARD_OFFSET, guard: GUARD_OFFSET})
-    combinations = {" + ".join(offsets): offsets for offsets in known}
+            candidates.insert(0, {**leads, CLASS_GUARD: CLASS_GUARD_OFFSET, guard: GUARD_OFFSET})
+    combinations = {" + ".join(offsets): offsets for offsets in candidates}
     for name, offsets in combinations.items():
         joint = JointSurprise({member: references[member] for member in offsets}, offsets)
-        told = joint(references)
-        evidence[name] = {view: _auroc(told, joint(scores)) for view, scores in observed.stand_ins.items()}
+        held_out = joint(references)
+        evidence[name] = {view: _auroc(held_out, joint(scores)) for view, scores in observed.stand_ins.items()}
     best = _first_of_the_best({name: _mean(evidence[name]) for name in combinations})
     _log.info("score auto: %s", best)
     offsets = combinations[best]
@@ -155,8 +155,8 @@ def _auroc(held_out: Floats, stand_ins: Floats) -> float:
     return round(auroc(held_out, stand_ins), 4)
 
 
-def _mean(evidence: Evidence) -> float:
-    return float(np.mean(list(evidence.values())))
+def _mean(aurocs: Aurocs) -> float:
+    return float(np.mean(list(aurocs.values())))
 
 
 def _first_of_the_best(figures: dict[str, float]) -> str:

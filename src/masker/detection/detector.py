@@ -107,7 +107,7 @@ class Detector:
         return class_probabilities(doc_logits.astype(np.float64) / self.temperature, self.head)
 
     def with_answers(self, doc_logits: npt.NDArray[np.float32], labels: Labels | None) -> Detector:
-        """Keep the (n,) classes of the held-out documents, and how confident the model is given their (n, C) logits."""
+        """The detector with the held-out documents' (n,) classes, and its confidence given their (n, C) logits."""
         confidence = self.probabilities(doc_logits).max(axis=1)
         return replace(self, held_out=replace(self.held_out, labels=labels, confidence=confidence))
 
@@ -144,12 +144,13 @@ class Detector:
             sure = self.calibration.confidence if confidence is None else checked_confidence(confidence)
         except ValueError as error:
             raise ConfigError(f"confidence: {error}; got {confidence!r}") from None
-        if not len(self.held_out.predicted) and (false_alarm_rate, confidence, class_conditional) != (None, None, None):
+        has_new_rule = (false_alarm_rate, confidence, class_conditional) != (None, None, None)
+        if has_new_rule and not len(self.held_out.predicted):
             raise ConfigError(
                 "this model was trained without held-out documents, so no rate can be promised; set one with "
                 "'masker calibrate MODEL NEW_TEXTS'"
             )
-        if name == self.score.name and (false_alarm_rate, confidence, class_conditional) == (None, None, None):
+        if name == self.score.name and not has_new_rule:
             return self, settings.detection
         before = settings.detection
         rate = self.calibration.false_alarm_rate if false_alarm_rate is None else false_alarm_rate

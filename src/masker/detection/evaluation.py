@@ -53,7 +53,7 @@ def evaluate_classification(
     predicted = [classes[index] for index in test.predicted]
     confidence = test.probabilities.max(axis=1)
     figures = classification_report(labels, predicted, confidence, classes, **options)
-    wrong = np.array([told != true for told, true in zip(predicted, labels, strict=True)])
+    wrong = np.array([answer != true for answer, true in zip(predicted, labels, strict=True)])
     report: dict[str, Any] = {
         "score": detector.score.name,
         "classification": _plain(figures),
@@ -144,8 +144,8 @@ def _open_set(
 ) -> dict[str, dict[str, float]]:
     """How good the model's decisions are on both sets together: a rejected text is predicted as the unknown."""
     true = np.concatenate([labels, np.full(len(foreign.scores), known)])
-    told = [np.where(judged.rejected, known, judged.predicted) for judged in (test, foreign)]
-    return _plain(open_set_report(true, np.concatenate(told), known, **asdict(resampling)))
+    decided = [np.where(judged.rejected, known, judged.predicted) for judged in (test, foreign)]
+    return _plain(open_set_report(true, np.concatenate(decided), known, **asdict(resampling)))
 
 
 def _false_alarms(detector: Detector, classes: Sequence[str], test: Judgement) -> dict[str, Any]:

@@ -76,7 +76,13 @@ class DetectorFitter:
         return replace(observed, scores={**observed.scores, **others})
 
     def fit_cross(self, train: Encoded, observed: Observed, train_outputs: Outputs | None = None) -> Detector:
-        """Learn from all documents, choose and calibrate on what networks said of documents they had not seen."""
+        """The detector of averaged networks, from what each of them said of the documents that it had left out.
+
+        Args:
+            train: All documents; the statistics are those of the averaged network.
+            observed: What :meth:`observe` found for each of the networks, joined.
+            train_outputs: Outputs of the documents, if they were computed already.
+        """
         settings, name = self._settings, self._name
         basis = self._learner.learn(train, train_outputs)
         scores = dict(observed.scores)
@@ -85,7 +91,7 @@ class DetectorFitter:
             assert basis.combination is not None
             scores[AUTO] = basis.combination.joint().left_out()
         score = basis.build(name, settings)
-        detector = self._calibrated_on(scores, observed.logits.argmax(axis=1), score, basis, separate=True)
+        detector = self._calibrated_on_scores(scores, observed.logits.argmax(axis=1), score, basis, separate=True)
         if settings.detection.calibrate_confidence:
             temperature = fit_temperature(observed.logits, observed.labels, settings.model.head)
             detector = replace(detector, temperature=temperature)
@@ -94,13 +100,13 @@ class DetectorFitter:
     def fit(
         self, train: Encoded, validation: Encoded, calibration: Encoded | None, train_outputs: Outputs | None = None
     ) -> Detector:
-        """Learn from the training documents, choose the score if it is ``auto``, and calibrate it.
+        """The detector of one network: learn statistics, choose the score if it is ``auto``, calibrate it.
 
         Args:
-            train: Training documents. These and all others have class indices as labels.
+            train: Training documents. These and all others have class indices, or flags of labels.
             validation: Documents that chose the checkpoint; they choose the score, too. If there are none, nothing is
                 calibrated: the detector has a score, and rejects nothing.
-            calibration: Documents that chose nothing; ``None`` calibrates on ``validation``.
+            calibration: Documents that were used for no choice; ``None`` calibrates on ``validation``.
             train_outputs: Outputs of the training documents, if they were computed already.
         """
         settings, name = self._settings, self._name
@@ -109,7 +115,7 @@ class DetectorFitter:
         kinds = features_of_score(name)
         basis = self._learner.learn(train, train_outputs)
         if not len(validation):
-            nothing = self._calibrated(basis.build(name, settings), basis, None, separate=True)
+            nothing = self._calibrated_on_outputs(basis.build(name, settings), basis, None, separate=True)
             return self._with_answers(nothing, np.empty((0, self._backend.n_outputs), np.float32), labels)
         chosen_on = self._run(validation, kinds)
         if name == AUTO:
@@ -118,7 +124,9 @@ class DetectorFitter:
         if calibration is not None:
             calibration = self._sample(calibration)
             held_out, held_out_labels = self._run(calibration, kinds), document_labels(calibration)
-        detector = self._calibrated(basis.build(name, settings), basis, held_out, separate=calibration is not None)
+        detector = self._calibrated_on_outputs(
+            basis.build(name, settings), basis, held_out, separate=calibration is not None
+        )
         if settings.detection.calibrate_confidence:
             logits = chosen_on.logits
             if calibration is not None:
@@ -137,7 +145,7 @@ class DetectorFitter:
             documents: Labels are optional; without them the temperature does not change.
             choosing: Other new documents with class indices to choose ``auto`` on; ``None`` keeps its combination.
             statistics: Training documents with class indices to learn from again, for this score and those that the
-                model has; ``None`` keeps what it learnt.
+                model has; ``None`` keeps what was learnt before.
 
         Raises:
             ConfigError: If ``statistics`` are given and nothing is learnt from them.
@@ -150,9 +158,9 @@ class DetectorFitter:
         if name == AUTO and choosing is not None:
             basis = replace(basis, combination=self._choose(basis, self._sample(choosing)))
         score = basis.build(name, settings)
-        kinds = dict.fromkeys(kind for other in self._names(score, basis) for kind in features_of_score(other))
+        kinds = dict.fromkeys(kind for other in self._score_names(score, basis) for kind in features_of_score(other))
         held_out = self._run(documents, tuple(kinds))
-        fresh = self._calibrated(score, basis, held_out, separate=True)
+        fresh = self._calibrated_on_outputs(score, basis, held_out, separate=True)
         temperature = detector.temperature
         labels = None if documents.labels is None else document_labels(documents)
         if settings.detection.calibrate_confidence and labels is not None:
@@ -163,10 +171,11 @@ class DetectorFitter:
     # Choosing what auto consists of ---------------------------------------------------------------------------------
 
     def _choose(self, basis: ScoreBasis, documents: Encoded, outputs: Outputs | None = None) -> Combination:
-        """Choose what ``auto`` consists of, on these documents and their views."""
+        """Choose what ``auto`` consists of, on these documents and their stand-ins."""
         return choose_combination(self._candidates(basis, documents, outputs))
 
     def _candidates(self, basis: ScoreBasis, documents: Encoded, outputs: Outputs | None = None) -> Observed:
+        """What the candidates of ``auto`` say of these documents and of their stand-ins."""
         settings, statistics, kinds = self._settings, basis.statistics, features_of_score(AUTO)
         if statistics is None or set(kinds) - set(statistics.moments):
             raise ModelError("the model has no statistics for score 'auto'; add them with --statistics TRAINING_DATA")
@@ -178,21 +187,23 @@ class DetectorFitter:
 
     # Calibrating ----------------------------------------------------------------------------------------------------
 
-    def _calibrated(self, score: Score, basis: ScoreBasis, held_out: Outputs | None, *, separate: bool) -> Detector:
+    def _calibrated_on_outputs(
+        self, score: Score, basis: ScoreBasis, held_out: Outputs | None, *, separate: bool
+    ) -> Detector:
         """The detector of a score, with the held-out documents' scores by every score that the model can have."""
         settings = self._settings
         if held_out is None:
-            nothing = {name: np.empty(0) for name in (score.name, *self._names(score, basis))}
-            return self._calibrated_on(nothing, np.empty(0, dtype=np.int64), score, basis, separate=separate)
+            nothing = {name: np.empty(0) for name in (score.name, *self._score_names(score, basis))}
+            return self._calibrated_on_scores(nothing, np.empty(0, dtype=np.int64), score, basis, separate=separate)
         scores = {score.name: checked_scores(score, held_out)}
-        for name in self._names(score, basis):
+        for name in self._score_names(score, basis):
             if name not in scores:
                 scores[name] = document_scores(basis.build(name, settings), held_out)
         if AUTO in scores and basis.combination is not None and not separate:
             scores[AUTO] = basis.combination.joint().left_out()  # these documents are its reference
-        return self._calibrated_on(scores, held_out.logits.argmax(axis=1), score, basis, separate=separate)
+        return self._calibrated_on_scores(scores, held_out.logits.argmax(axis=1), score, basis, separate=separate)
 
-    def _calibrated_on(
+    def _calibrated_on_scores(
         self, scores: dict[str, Floats], predicted: Labels, score: Score, basis: ScoreBasis, *, separate: bool
     ) -> Detector:
         settings, rule = self._settings, self._settings.detection
@@ -217,7 +228,7 @@ class DetectorFitter:
         return Detector(score, calibration, 1.0, HeldOut(scores, predicted, separate), settings.model.head, basis)
 
     def _with_answers(self, detector: Detector, logits: npt.NDArray[np.float32], labels: Labels | None) -> Detector:
-        """The detector with what the network says of the held-out documents, and the thresholds of their labels."""
+        """The detector with the held-out documents' classes and confidence or, of several labels, with a label rule."""
         if self._settings.model.head != "multi-label":
             return detector.with_answers(logits, labels)
         if labels is None:
@@ -236,7 +247,7 @@ class DetectorFitter:
             )
         return replace(detector.with_answers(logits, None), label_rule=given)
 
-    def _names(self, score: Score, basis: ScoreBasis) -> list[str]:
+    def _score_names(self, score: Score, basis: ScoreBasis) -> list[str]:
         """The scores that the model can have."""
         return [score.name] if self._has_own_score else basis.names()
 

@@ -17,14 +17,14 @@ from masker.keywords import KeywordSet
 from masker.masking.draws import document_draws
 from masker.masking.keywords_only import keywords_only
 from masker.masking.views import mask_context
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 
 
 def stand_in_documents(
     encoded: Encoded, keywords: KeywordSet | None, tokenizer: Any, masking: MaskingSettings, seed: int
 ) -> dict[str, Encoded]:
     """Make the stand-ins, by name. Without keywords every word is context, and there is no keywords-only view."""
-    special = sorted(content_special_ids(tokenizer))
+    special = sorted(special_ids_of(tokenizer))
     masked = []
     for row, ids in enumerate(encoded.input_ids):
         content = ~np.isin(ids, special)

@@ -29,7 +29,7 @@ class DiscoverySettings:
     """How to look for groups.
 
     Attributes:
-        max_groups: At most so many groups.
+        max_groups: Upper limit of the number of groups.
         only_rejected: Leave out texts that the model accepts.
         sample: Texts to find the groups among; memory grows with them.
         examples: Texts shown from the middle and from the edge of a group.

@@ -79,7 +79,7 @@ def _stops(term: str) -> bool:
 
 
 def _distinctive(inside: int, texts: int, outside: int, total: int) -> bool:
-    """Whether a term is frequent in a group of so many texts, and rare in the others."""
+    """Whether a term is frequent in a group of this many texts, and rare in the others."""
     if inside < max(1 if texts < LEAST_TO_SHARE else 2, LEAST_SHARE * texts):
         return False
     return inside / texts >= LEAST_LIFT * outside / max(1, total - texts)

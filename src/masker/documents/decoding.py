@@ -52,18 +52,19 @@ def decoding_errors(name: str, encoding: str, path: Path | None = None) -> Itera
     """Turn decoding errors into a DataError, which gives the position of the bad byte if there is a ``path``."""
     try:
         yield
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        # A plain UnicodeError until Python 3.12; from 3.13 on a UnicodeDecodeError whose reason says it.
+        if not isinstance(error, UnicodeDecodeError) or error.reason.endswith("does not start with BOM"):
+            raise DataError(
+                f"{name}: has no byte order mark, which {encoding} requires; "
+                f"pass --encoding {encoding}-le, {encoding}-be or utf-8"
+            ) from error
         if error.start == 0 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise DataError(f"{name}: is UTF-16; pass --encoding utf-16 or convert it to UTF-8") from error
         position = None if path is None else _first_bad_byte(path, encoding)
         where = "" if position is None else f" (byte {position})"
         raise DataError(
             f"{name}: is not valid {error.encoding}{where}; pass --encoding latin-1 or convert it to UTF-8"
-        ) from error
-    except UnicodeError as error:
-        raise DataError(
-            f"{name}: has no byte order mark, which {encoding} requires; "
-            f"pass --encoding {encoding}-le, {encoding}-be or utf-8"
         ) from error
 
 

@@ -10,9 +10,9 @@ from typing import NamedTuple, cast
 from masker.config import DataSettings, Head
 from masker.documents.columns import LABEL_LISTS, PAIR_COLUMNS, Columns, Record
 from masker.documents.document_set import Documents
-from masker.documents.texts import well_formed
+from masker.documents.texts import Text, split_pairs, well_formed
 from masker.errors import DataError, NoRowsError
-from masker.labels import as_class_name, as_label_list, as_number, is_missing
+from masker.labels import as_class_name, as_label_list, as_number, is_missing, plain_label
 
 _log = logging.getLogger("masker")
 
@@ -31,6 +31,16 @@ class Row(NamedTuple):
     pair: str | None
     label: object
     line: int
+
+    @property
+    def content(self) -> Text:
+        """The text, or the pair of texts, as models take it."""
+        return self.text if self.pair is None else (self.text, self.pair)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the text, or the second text of a pair, is blank."""
+        return not self.text.strip() or (self.pair is not None and not self.pair.strip())
 
 
 def records_to_rows(
@@ -68,6 +78,13 @@ def records_to_rows(
         raise NoRowsError(f"{source}: has no rows; give a source with at least one document")
 
 
+def texts_to_rows(texts: Sequence[Text], labels: Sequence[object]) -> Iterator[Row]:
+    """Rows of texts, or of (text, text_pair) tuples, and their labels; lines count from 1."""
+    first, pairs = split_pairs(texts)
+    seconds: list[str] | list[None] = [None] * len(first) if pairs is None else pairs
+    return map(Row, first, seconds, map(plain_label, labels), range(1, len(first) + 1))
+
+
 def collect_documents(
     rows: Iterable[Row],
     settings: DataSettings,
@@ -91,7 +108,7 @@ def collect_documents(
     labelled = 0
     for row in rows:
         label = _usable_label(row.label, head)
-        if not row.text.strip() or (row.pair is not None and not row.pair.strip()):
+        if row.is_blank:
             blank.append(row.line)
         elif require_labels and label is None:
             if not (settings.skip_invalid or is_missing(row.label)):

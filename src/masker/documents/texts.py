@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
 
 from masker.documents.document_set import Documents
 from masker.errors import DataError
 
 Text = str | tuple[str, str]
+
+#: Rows or texts of a stream that are worked on together: enough to sort by length, little memory.
+STREAM_CHUNK = 2048
+
+Item = TypeVar("Item")
+
+
+def in_chunks(stream: Iterable[Item]) -> Iterator[list[Item]]:
+    """The items of a stream in lists of :data:`STREAM_CHUNK`."""
+    items = iter(stream)
+    while chunk := list(islice(items, STREAM_CHUNK)):
+        yield chunk
 
 
 def split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
@@ -20,6 +34,12 @@ def split_pairs(texts: Sequence[Text]) -> tuple[list[str], list[str] | None]:
     if not all(isinstance(item, str) for item in items):
         raise DataError("texts must be strings, or all (text, text_pair) tuples")
     return [well_formed(str(item)) for item in items], None
+
+
+def kind_mismatch(pairs: bool) -> str:
+    """What to say of single texts given to a model of pairs, or of pairs given to one of single texts."""
+    expected = "pairs of texts (columns text and text_pair)" if pairs else "single texts"
+    return f"this model was trained on {expected}; the input is of the other kind"
 
 
 def well_formed(text: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from masker.detection.arrays import Floats
 from masker.detection.detector import Detector, Judgement
 from masker.detection.prediction import Prediction, predictions_of
-from masker.documents.texts import Text, split_pairs
+from masker.documents.texts import Text, kind_mismatch, split_pairs
 from masker.documents.word_spans import Span
 from masker.errors import DataError
 from masker.evidence.answer_evidence import AnswerEvidence, KeywordEvidence, NearestClasses, PartEvidence
@@ -66,8 +66,7 @@ def find_evidence(model: Model, text: Text, examples: TrainingExamples | None = 
     """
     first, pairs = split_pairs([text])
     if (pairs is not None) != model.pairs:
-        expected = "pairs of texts (columns text and text_pair)" if model.pairs else "single texts"
-        raise DataError(f"this model was trained on {expected}; the input is of the other kind")
+        raise DataError(kind_mismatch(model.pairs))
     texts = [*first, *(pairs or [])]
     tokenizer = model.tokenizer
     reading = read_document(model, texts)

@@ -64,8 +64,8 @@ class Selection(RecipePart):
     #: the training documents (trained), whatever selected those.
     class_ratio: float | None = Field(default=None, gt=0.0, le=1.0)
     classes: Literal["seen", "unseen", "trained"] = "seen"
-    per_class: int | None = Field(default=None, ge=1)  # at most so many of each class, drawn with that same seed
-    documents: int | None = Field(default=None, ge=1)  # at most so many, drawn with seed 0; None: as the scale says
+    per_class: int | None = Field(default=None, ge=1)  # at most this many of each class, drawn with that same seed
+    documents: int | None = Field(default=None, ge=1)  # at most this many, drawn with seed 0; None: as the scale says
 
 
 #: The parts of one test set; a single selection needs no list.

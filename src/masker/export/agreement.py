@@ -69,11 +69,11 @@ def _quality(answers: dict[str, list[Prediction]], data: CheckData, regression: 
     scores = _scores(answers[""])
     found = {name: auroc(scores, _scores(answers[name])) for name in data.ood}
     if data.test.is_multi_label:
-        told = [[str(label) for label in answer_labels(answer)] for answer in answers[""]]
-        names = sorted({*data.test.class_names, *(label for labels in told for label in labels)})
-        return {"micro_f1": micro_f1(label_matrix(data.test.labels, names), label_matrix(told, names)), "auroc": found}
-    told_labels = [str(answer.label) for answer in answers[""]]
-    return {"accuracy": accuracy([str(label) for label in data.test.labels], told_labels), "auroc": found}
+        given = [[str(label) for label in answer_labels(answer)] for answer in answers[""]]
+        names = sorted({*data.test.class_names, *(label for labels in given for label in labels)})
+        return {"micro_f1": micro_f1(label_matrix(data.test.labels, names), label_matrix(given, names)), "auroc": found}
+    answered = [str(answer.label) for answer in answers[""]]
+    return {"accuracy": accuracy([str(label) for label in data.test.labels], answered), "auroc": found}
 
 
 def answer_labels(answer: Prediction) -> tuple[Any, ...]:

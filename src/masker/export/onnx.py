@@ -30,7 +30,7 @@ from masker.model import Model
 from masker.modeling.backbone import load_classifier, load_tokenizer
 from masker.modeling.convolution import MODEL_TYPE
 from masker.modeling.model_folder import check_output, load_manifest
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.provenance import provenance
 from masker.registry import METHODS
 
@@ -134,7 +134,7 @@ def _write_graphs(
     # The convolutional network has no layers to take the middle of.
     kinds = ["cls"] if classifier.config.model_type == MODEL_TYPE else list(ENCODER_KINDS)
     parity = Parity(classifier, tokenizer, max_length, kinds)
-    plain, special_ids = folder / FILES["onnx"], sorted(content_special_ids(tokenizer))
+    plain, special_ids = folder / FILES["onnx"], sorted(special_ids_of(tokenizer))
     write_graph(classifier, parity.batches[0], tokenizer.pad_token_id, plain, special_ids=special_ids, kinds=kinds)
     difference = parity.difference(plain)
     if not difference.logits <= TOLERANCE:

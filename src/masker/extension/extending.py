@@ -96,8 +96,8 @@ class _Growth:
     labels: Labels  # (N,)
     classes: list[str]
 
-    def without(self, left_out: Any) -> _Grown:
-        """Grow with the new texts that are not left out."""
+    def grown_without(self, left_out: Any) -> _Grown:
+        """Head and statistics made with the new texts that are not left out."""
         rows = np.flatnonzero(~left_out)
         labels, settings = self.labels[rows], self.model.settings
         vectors = np.concatenate([self.bank, self.inputs[rows]]).astype(np.float64)
@@ -105,14 +105,14 @@ class _Growth:
         head = grow_head(self.head, vectors, known, len(self.classes), settings.model.head)
         grown = grown_statistics(
             self.statistics,
-            self.told(head, rows),
+            self.outputs_of(rows, head),
             labels,
             head(self.bank).astype(np.float32),
             settings.detection.bank,
         )
         return _Grown(head, grown)
 
-    def told(self, head: LinearMap, rows: Any) -> Outputs:
+    def outputs_of(self, rows: Any, head: LinearMap) -> Outputs:
         """The outputs of some new texts with another head."""
         lengths = None if self.outputs.lengths is None else self.outputs.lengths[rows]
         features = {kind: self.outputs.features[kind][rows] for kind in self.statistics.moments}
@@ -146,7 +146,7 @@ def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, 
     _check_agreement(head(bank), statistics.bank_logits)
     inputs = head_inputs_of(backend.classifier, outputs.features[KIND])
     growth = _Growth(model, statistics, head, bank, outputs, inputs, class_indices(names, classes), classes)
-    final = growth.without(np.zeros(len(texts), dtype=bool))
+    final = growth.grown_without(np.zeros(len(texts), dtype=bool))
     grown, rises, accuracy = _recalibrated(growth, detector, final)
     extended = replace(
         model,
@@ -190,6 +190,7 @@ def _check_agreement(found: Floats, stored: Any) -> None:
 def _recalibrated(
     growth: _Growth, detector: Detector, final: _Grown
 ) -> tuple[Detector, dict[str, float], float | None]:
+    """The detector of the grown model; ``rises`` and ``accuracy`` of its :class:`Extension`."""
     settings, combination = growth.model.settings, detector.basis.combination
     names = [name for name in detector.held_out.scores if name != AUTO]
     rises = _rises(growth, final, names, settings)
@@ -202,13 +203,13 @@ def _recalibrated(
     scores = {name: np.concatenate([old[name], fresh[name]]) for name in old}
     predicted = np.concatenate([detector.held_out.predicted, logits.argmax(axis=1)])
     known = detector.held_out.labels, detector.held_out.confidence
-    told = detector.probabilities(logits.astype(np.float32)).max(axis=1)
+    confidence = detector.probabilities(logits.astype(np.float32)).max(axis=1)
     seen = HeldOut(
         scores,
         predicted,
         detector.held_out.separate,
         None if known[0] is None else np.concatenate([known[0], growth.labels[judged]]),
-        None if known[1] is None else np.concatenate([known[1], told]),
+        None if known[1] is None else np.concatenate([known[1], confidence]),
     )
     basis = ScoreBasis(final.statistics, combination)
     added = np.zeros(len(growth.classes), dtype=bool)
@@ -237,17 +238,17 @@ def _rises(growth: _Growth, final: _Grown, names: Sequence[str], settings: Setti
     new = old._replace(logits=final.statistics.bank_logits[:count])
     found = {}
     for name in names:
-        told = document_scores(build_score(name, before, settings), old)
-        risen = document_scores(build_score(name, final.statistics, settings), new) - told
+        scores = document_scores(build_score(name, before, settings), old)
+        risen = document_scores(build_score(name, final.statistics, settings), new) - scores
         rise = float(np.quantile(risen, RISE_LEVEL, method="higher"))
-        found[name] = rise if abs(rise) > _ROUNDING * (1.0 + float(np.abs(told).max())) else 0.0
+        found[name] = rise if abs(rise) > _ROUNDING * (1.0 + float(np.abs(scores).max())) else 0.0
     return found
 
 
 def _cross_fitted(
     growth: _Growth, names: Sequence[str], settings: Settings
 ) -> tuple[dict[str, Floats], Floats, Labels]:
-    """Scores and logits of new texts by what was made without them, and the numbers of these texts.
+    """Scores and logits of new texts by heads and statistics that were made without them, and the texts' numbers.
 
     A text that is the only one of a new class comes to a head that cannot know the class, and is left out.
     """
@@ -261,12 +262,12 @@ def _cross_fitted(
         rows = np.flatnonzero(inside & np.isin(growth.labels, list(known)))
         if not len(rows) or inside.all():
             continue
-        made = growth.without(inside)
-        told = growth.told(made.head, rows)
-        logits.append(told.logits)
+        made = growth.grown_without(inside)
+        outputs = growth.outputs_of(rows, made.head)
+        logits.append(outputs.logits)
         judged.append(rows)
         for name in names:
-            parts[name].append(document_scores(build_score(name, made.statistics, settings), told))
+            parts[name].append(document_scores(build_score(name, made.statistics, settings), outputs))
     scores = {name: np.concatenate(found) for name, found in parts.items()}
     return scores, np.concatenate(logits), np.concatenate(judged)
 

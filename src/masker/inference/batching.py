@@ -20,7 +20,7 @@ from masker.documents.encoding import Encoded, token_budget_batches
 Advance = Callable[[int], None]
 Rows = npt.NDArray[np.int64]
 Step = Callable[[Rows], Mapping[str, Any]]
-#: Opens a pool of so many threads.
+#: Opens a pool of this many threads.
 Team = Callable[[int], AbstractContextManager[Executor]]
 
 

@@ -81,7 +81,7 @@ class EncoderVectorizer:
     """Mean hidden states of a pre-trained encoder that is not trained further.
 
     Args:
-        encoder: An encoder of transformers, on the device it shall run on.
+        encoder: An encoder of transformers, on the device to run on.
         tokenizer: Its tokenizer.
         first: Read the state of the first token instead, for an encoder that was trained for it.
     """

@@ -14,7 +14,7 @@ class Outputs(NamedTuple):
 
     Attributes:
         logits: (N, C) outputs of f_doc.
-        features: (N, H) dense or sparse, by kind; those that somebody asked for.
+        features: (N, H) dense or sparse, by kind; only the kinds that were asked for.
         lengths: (N,) tokens, where they were counted.
     """
 

@@ -23,7 +23,7 @@ from masker.masking.collator import Collator
 from masker.modeling.devices import inference_tokens, resolve_device
 from masker.modeling.heads import without_output_layer
 from masker.modeling.pooling import MEAN, pooling_of
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 
 #: Takes token ids, attention of the document token and content flags, all (B, T), and the (B,) row numbers.
 VisitAttention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, npt.NDArray[np.int64]], None]
@@ -33,7 +33,7 @@ class BatchInputs:
     """Turns rows of token ids into padded tensors on a device."""
 
     def __init__(self, tokenizer: Any, device: torch.device) -> None:
-        self.collator = Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)))
+        self.collator = Collator(tokenizer.pad_token_id, sorted(special_ids_of(tokenizer)))
         self.device = device
 
     def __call__(self, encoded: Encoded, rows: Rows) -> dict[str, torch.Tensor]:

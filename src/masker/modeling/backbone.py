@@ -38,7 +38,7 @@ def load_backbone(settings: ModelSettings, classes: Sequence[str]) -> Backbone:
     """Open a pre-trained encoder and add a new classification head.
 
     ``classes`` are in the order of the outputs, and ignored for regression. With pooling ``auto`` the head reads the
-    document token; :func:`masker.training.pooling_choice.choose_pooling` decides what it shall read.
+    document token; :func:`masker.training.pooling_choice.choose_pooling` decides what it reads in the end.
     """
     source = resolve_backbone(settings.backbone)
     tokenizer = load_tokenizer(source, settings.trust_remote_code)

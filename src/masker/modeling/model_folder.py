@@ -1,4 +1,4 @@
-"""The model folder: a native transformers folder plus two files of ours. No pickle, neither read nor written.
+"""The model folder: a native transformers folder plus two files of masker. No pickle is read or written.
 
 ====================== ========================================================================================
 ``config.json`` …      the native model and tokenizer; ``pipeline("text-classification", folder)`` opens them
@@ -33,7 +33,7 @@ MANIFEST = "masker.json"
 TENSORS = "masker.safetensors"
 FORMAT = 1
 
-#: What a caller does to a model folder that nobody else can see yet.
+#: What a caller does to a model folder before it appears under its name.
 Change = Callable[[Path], object]
 
 _PICKLE_SUFFIXES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".dill"}
@@ -41,7 +41,7 @@ _PICKLE_SUFFIXES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """The content of our two files."""
+    """The content of the two files of masker."""
 
     manifest: dict[str, Any]
     tensors: dict[str, npt.NDArray[Any]]
@@ -130,7 +130,7 @@ def copy_folder(source: str | Path, path: str | Path, change: Change) -> Path:
 
 
 def check_folder(path: str | Path) -> Path:
-    """Check that ``path`` is a model folder of ours and holds nothing that could run code."""
+    """Check that ``path`` is a model folder of masker and holds nothing that could run code."""
     folder = Path(path).expanduser()
     if not folder.is_dir():
         raise ModelError(f"there is no model folder '{path}'; train one with 'masker train DATA --output {path}'")
@@ -152,7 +152,7 @@ def check_folder(path: str | Path) -> Path:
 
 
 def load_manifest(path: str | Path) -> ModelFolder:
-    """Read the two files of ours."""
+    """Read the two files of masker."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

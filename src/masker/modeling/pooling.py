@@ -113,15 +113,15 @@ def _carry_the_mean(layer: Any) -> None:
 
 
 def _pass_through(dense: nn.Linear) -> None:
-    """Hand on the vector, small enough for the tanh behind it to be nearly linear."""
+    """Pass the vector through, small enough for the tanh behind it to be nearly linear."""
     dense.weight.copy_(torch.eye(dense.in_features) / math.sqrt(dense.in_features))
     dense.bias.zero_()
 
 
-def hand_on_document_token(classifier: Any) -> None:
-    """Let a new layer in front of the output layer hand on the document token, as one behind the mean does.
+def pass_document_token_through(classifier: Any) -> None:
+    """Make a new layer in front of the output layer pass the document token through, as one behind the mean does.
 
-    A random layer would only blur what a probe reads. One that was trained before has a bias that is not 0, and stays.
+    A random layer would only blur what a probe reads. A trained layer has a bias that is not 0; it stays.
     """
     if classifier.config.model_type in _OWN_LAYER and not (dense := classifier.classifier.dense).bias.any():
         with torch.no_grad():

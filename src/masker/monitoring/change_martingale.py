@@ -50,7 +50,8 @@ PIECE = 50
 
 def change_prior(t: npt.ArrayLike) -> Floats:
     """P(τ > t)."""
-    return np.asarray(1.0 / np.log(np.e + np.asarray(t) / _SCALE))
+    # log(e + x) as 1 + log(1 + x/e), which is 1 at x = 0; np.log(np.e) is less in NumPy 1.26.
+    return np.asarray(1.0 / (1.0 + np.log1p(np.asarray(t) / (np.e * _SCALE))))
 
 
 def bets(p_values: npt.ArrayLike) -> Floats:

@@ -53,7 +53,7 @@ def draw_drift(state: dict[str, Any], path: str | Path) -> Path:
 
 
 def _blocks(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """At most so many blocks as show a course and not only chance; a last one that is too small is left out."""
+    """The blocks, joined until they are large enough to show more than chance; a small last one is left out."""
     joined: list[dict[str, Any]] = []
     texts = sum(block["texts"] for block in series) / _POINTS
     for block in series:

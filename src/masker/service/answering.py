@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -48,7 +48,7 @@ class ServedModel:
 
     model: Model
     monitor: TrafficMonitor | None = None
-    opened: datetime = field(default_factory=partial(datetime.now, timezone.utc))
+    opened: datetime = field(default_factory=partial(datetime.now, UTC))
     lock: threading.Lock = field(default_factory=threading.Lock)  # of the monitor
 
     def drift(self) -> dict[str, Any] | None:

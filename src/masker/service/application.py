@@ -12,7 +12,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from masker.documents.texts import Text
+from masker.documents.texts import Text, kind_mismatch
 from masker.errors import MaskerError
 from masker.model import Model
 from masker.service.answering import (
@@ -149,8 +149,7 @@ class Service:
         limit = self.options.max_characters
         for place, text in enumerate(texts):
             if isinstance(text, str) == model.pairs:
-                expected = "pairs of texts (columns text and text_pair)" if model.pairs else "single texts"
-                raise invalid(f"this model was trained on {expected}; the input is of the other kind")
+                raise invalid(kind_mismatch(model.pairs))
             size = len(text) if isinstance(text, str) else len(text[0]) + len(text[1])
             if size > limit:
                 raise too_large(f"a text may have {limit} characters; number {place + 1} has {size}; shorten it")

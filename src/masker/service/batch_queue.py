@@ -1,7 +1,8 @@
 """Requests wait here and are scored together.
 
-While one batch is scored in a thread, the next one gathers; only an idle queue waits a moment for company. First come,
-first served; but a request that is larger than a batch takes turns with those behind it, so that it holds nobody up.
+While one batch is scored in a thread, the next one gathers; only an idle queue waits a moment for more requests. First
+come, first served; but a request that is larger than a batch takes turns with those behind it, so that it holds nobody
+up.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -12,7 +12,7 @@ class JsonLines(logging.Formatter):
     """One JSON object a line: time, level, event, and what the message adds as ``extra={"fields": {...}}``."""
 
     def format(self, record: logging.LogRecord) -> str:
-        moment = datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds")
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line: dict[str, Any] = {"time": moment, "level": record.levelname.lower(), "event": record.getMessage()}
         line |= getattr(record, "fields", {})
         if record.exc_info:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from asyncio import timeout
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,20 +25,6 @@ from masker.service.schemas import (
     request_schema,
 )
 from masker.service.service_options import ServiceOptions
-
-if sys.version_info >= (3, 11):
-    from asyncio import timeout
-else:
-    from collections.abc import AsyncIterator
-    from contextlib import asynccontextmanager
-
-    import anyio
-
-    @asynccontextmanager
-    async def timeout(delay: float) -> AsyncIterator[None]:  # noqa: D103
-        with anyio.fail_after(delay):
-            yield
-
 
 if TYPE_CHECKING:
     from masker.service.application import Service

@@ -13,7 +13,7 @@ class ServiceOptions:
 
     Attributes:
         max_batch_tokens: Tokens scored together, over all requests that wait.
-        batch_wait_ms: How long an idle service waits for company after a request arrives.
+        batch_wait_ms: How long an idle service waits for more requests after the first.
         max_queue: Texts that may wait; a request that finds as many waiting is refused with 429.
         max_texts: Texts of one request.
         max_evidence: Texts of one request that asks for evidence, which costs many passes for each.

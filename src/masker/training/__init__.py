@@ -1,1 +1,1 @@
-"""The Trainer and the methods: vanilla fine-tuning and MASKER."""
+"""Training: methods, runs and their stages, the Trainer, and what is decided for the user."""

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from masker.training.training_stage import TrainingStage
 
 
-#: Steps between two checkpoints of a training that is as long as its documents ask for.
+#: Steps between two checkpoints, where the number of documents decides how long to train.
 CHECKPOINT_STEPS = 50
-#: Checkpoints that such a training chooses the best from, if it does not average.
-CHOICES = 4
+#: Checkpoints that such a training chooses the best of, if it does not average.
+CHECKPOINTS_TO_CHOOSE_FROM = 4
 
 
 def training_arguments(
@@ -85,7 +85,7 @@ def _length(stage: TrainingStage, *, chosen: bool) -> dict[str, Any]:
         return {"num_train_epochs": stage.schedule.epochs, "eval_strategy": evaluation, "save_strategy": "epoch"}
     if not chosen:  # a short training is not worth a checkpoint
         return {"max_steps": steps, "eval_strategy": "no", "save_strategy": "steps", "save_steps": CHECKPOINT_STEPS}
-    every = max(1, steps // CHOICES)
+    every = max(1, steps // CHECKPOINTS_TO_CHOOSE_FROM)
     often: dict[str, Any] = {"eval_strategy": "steps", "eval_steps": every, "save_strategy": "steps"}
     return {"max_steps": steps, "save_steps": every, **often}
 

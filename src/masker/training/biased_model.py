@@ -14,7 +14,7 @@ from masker import distributed
 from masker.inference.torch_backend import TorchBackend
 from masker.keywords import KeywordSet
 from masker.modeling.tensors import write_tensors
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.training.schedule import final_schedule
 from masker.training.training_stage import TrainingStage
 
@@ -28,18 +28,18 @@ def train_biased_model(run: TrainingRun, keywords: KeywordSet) -> npt.NDArray[np
     """(N, C) outputs of a model that is trained on documents reduced to their keywords; kept in the work folder.
 
     Raises:
-        DataError: When it shall be trained on documents that contain keywords, and none does.
+        DataError: When it is to be trained on documents that contain keywords, and none does.
     """
     path = run.work / "bias.safetensors"
     if distributed.first_only(path.is_file):
         stored: npt.NDArray[np.float32] = load_file(path)["logits"].numpy()
         return stored
-    reduced = run.data.reduced_to(keywords, sorted(content_special_ids(run.tokenizer)))
+    reduced = run.data.reduced_to(keywords, sorted(special_ids_of(run.tokenizer)))
     subset = reduced
     if run.settings.baselines.residual_documents == "with-keywords":
         subset = reduced.containing(keywords)
     stage = TrainingStage("biased", final_schedule(run.settings, len(subset.train)))
-    biased = run.train_classifier(stage, run.start_classifier(subset.train), subset)
+    biased = run.train_classifier(stage, run.initial_classifier(subset.train), subset)
     for name, value in run.validation.items():
         _log.info("keywords alone reach a validation %s of %.3f", name, value)
     logits = TorchBackend(biased.classifier, run.tokenizer, str(run.device)).predict_logits(reduced.train)

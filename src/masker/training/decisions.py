@@ -22,7 +22,7 @@ def decisions_of(run: TrainingRun) -> dict[str, str]:
     if method.keywords:
         found["keywords"] = _keywords(run)
     found["held out"] = _held_out(run)
-    if run.kept_start:
+    if run.kept_probe:
         found["kept"] = "the logistic regression: training lost more held-out documents than it won"
     return found
 
@@ -53,10 +53,7 @@ def _training(run: TrainingRun) -> str:
         length = f"{schedule.epochs} epochs in batches of {size} ({why})"
     else:
         passes = schedule.steps * size / documents
-        why = "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
-        why = "the least that trains the encoder" if schedule.steps == LEAST_STEPS else why
-        why = "for a new head" if new_head else why
-        why = "for each of the networks that are averaged" if data.folds is not None else why
+        why = _why_so_long(schedule.steps, passes, new_head=new_head, averaged=data.folds is not None)
         length = f"{schedule.steps} steps of {size} documents, {passes:.3g} passes ({why})"
     frozen = frozen_layers(settings, documents, run.layers, new_head=new_head)
     fixed = [f"{frozen} lowest layers"] if frozen else []
@@ -64,12 +61,22 @@ def _training(run: TrainingRun) -> str:
     return f"{_start(run)}; {length}{'; not trained: ' + ' and '.join(fixed) if fixed else ''}"
 
 
+def _why_so_long(steps: int, passes: float, *, new_head: bool, averaged: bool) -> str:
+    if averaged:
+        return "for each of the networks that are averaged"
+    if new_head:
+        return "for a new head"
+    if steps == LEAST_STEPS:
+        return "the least that trains the encoder"
+    return "each three times" if passes > EPOCHS - 0.1 else "enough for so many"
+
+
 def _start(run: TrainingRun) -> str:
     """What the head starts from."""
     if not run.settings.starts_from_probe:
         return "new head"
     if run.has_new_head is None:
-        return "head from a logistic regression, or a new one, trained longer, if that explains too little"
+        return "head from a logistic regression, or a new one, trained longer, if that turns out to be weak"
     if run.has_new_head:
         share = 100 * run.probes.information()
         return f"new head (a logistic regression explains {share:.0f} % of held-out labels, which is too little)"

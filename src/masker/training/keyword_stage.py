@@ -24,7 +24,7 @@ from masker.modeling.backbone import load_classifier
 from masker.modeling.convolution import MODEL_TYPE
 from masker.modeling.devices import reads_bf16
 from masker.modeling.model_folder import load_manifest
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.progress import progress_bar
 from masker.registry import KEYWORD_SCHEMES, METHODS
 
@@ -116,5 +116,5 @@ def content_token_counts(tokenizer: Any, encoded: Encoded, labels: Labels, n_cla
     """(C, V) occurrences of each token in the documents of each class, special tokens left out."""
     documents = ((ids, int(label)) for ids, label in zip(encoded.input_ids, labels, strict=True))
     counts = class_token_counts(documents, n_classes, len(tokenizer))
-    counts[:, sorted(content_special_ids(tokenizer))] = 0
+    counts[:, sorted(special_ids_of(tokenizer))] = 0
     return counts

@@ -10,14 +10,14 @@ from masker.inference.windows import document_labels, document_outputs, pool_out
 from masker.modeling.backbone import resolve_backbone
 from masker.modeling.pooling import DOCUMENT_TOKEN, declared_pooling
 from masker.progress import progress_bar
-from masker.training.validation_figure import validation_figure
+from masker.training.validation_metric import validation_metric
 
 if TYPE_CHECKING:
     from masker.training.run import TrainingRun
 
 
 def fit_linear_classifier(run: TrainingRun, features: str) -> LinearBackend:
-    """Fit one on ``encoder`` vectors (frozen hidden states) or ``tf-idf``; the run is told its outputs and figure."""
+    """Fit one on ``encoder`` vectors (frozen hidden states) or ``tf-idf``; sets the run's outputs and metric."""
     train, validation = run.data.train, run.data.validation
     vectorizer = _vectorizer(run, features)
 
@@ -31,7 +31,7 @@ def fit_linear_classifier(run: TrainingRun, features: str) -> LinearBackend:
     run.train_outputs = pool_outputs(backend.outputs_of(vectors), train.document, pooling)
     if len(validation):
         logits = document_outputs(backend, validation, pooling).logits
-        run.validation = validation_figure(document_labels(validation), logits, run.settings.model.head)
+        run.validation = validation_metric(document_labels(validation), logits, run.settings.model.head)
     return backend
 
 
@@ -39,7 +39,7 @@ def _vectorizer(run: TrainingRun, features: str) -> Vectorizer:
     """Made once for all folds: TF-IDF counts words, not labels."""
 
     def make() -> Vectorizer:
-        classifier = run.fresh_classifier()
+        classifier = run.classifier_with_new_head()
         if features == "encoder":
             first = declared_pooling(resolve_backbone(run.settings.model.backbone)) == DOCUMENT_TOKEN
             return EncoderVectorizer(classifier.base_model.to(run.device), run.tokenizer, first=first)

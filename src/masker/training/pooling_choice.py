@@ -20,7 +20,7 @@ from masker.modeling.pooling import (
     MEAN,
     can_pool_mean,
     declared_pooling,
-    hand_on_document_token,
+    pass_document_token_through,
     pooling_of,
 )
 from masker.training.probe import STRENGTH, cross_entropy, fit_probe, out_of_fold_logits
@@ -58,7 +58,7 @@ def choose_pooling(
     declared = declared_pooling(resolve_backbone(settings.model.backbone))
     if declared is not None:
         return Pooling(declared, "the encoder was trained for it")
-    hand_on_document_token(plain)
+    pass_document_token_through(plain)
     mean = load_backbone(settings.model.model_copy(update={"pooling": MEAN}), classes).classifier
     rows = np.random.default_rng(settings.training.seed).permutation(len(train))[:COMPARED]
     part = train.take(np.sort(rows).tolist())

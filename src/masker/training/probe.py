@@ -3,8 +3,8 @@ r"""A logistic regression on fixed vectors: the linear baseline, and the start o
 .. math::
     \min_{W, b} \; \tfrac12 \lVert W \rVert^2 + C \sum_i -\log \operatorname{softmax}(W x_i + b)_{y_i}
 
-Fine-tuning from a random head distorts the encoder's features before the head knows what to do with them; from a fitted
-one it does not ("linear probing, then fine-tuning", Kumar et al. 2022), and needs far fewer steps.
+Fine-tuning from a random head distorts the encoder's features before the head is of any use; from a fitted one it does
+not ("linear probing, then fine-tuning", Kumar et al. 2022), and needs far fewer steps.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ STRENGTH = 10.0
 STRENGTHS = (1.0, 10.0, 100.0)
 #: Documents that suffice to choose C.
 CHOOSING_DOCUMENTS = 2000
-#: Largest entry of the gradient at which a fit has converged, scikit-learn's. The entries of a class shrink with its
-#: share of the documents: with 2,000 classes all are below that from the start. So beyond some classes it shrinks, too,
+#: A fit has converged when no entry of the gradient is larger than this, scikit-learn's default. The entries of a class
+#: shrink with its share of the documents: with 2,000 classes all are below that from the start. So with more classes
+#: than this the tolerance shrinks as well,
 TOLERANCE, TOLERANCE_CLASSES = 1e-4, 100
-#: and it is lower where a class or label, which may be rare, is told from all others.
+#: and it is lower where one class or label, which may be rare, is told from all others.
 REST_TOLERANCE = 1e-6
 #: The logit of a class without any document, far below the others.
 _ABSENT = -10.0
@@ -59,8 +60,8 @@ def fit_probe(
 
     Args:
         vectors: (N, F), dense or sparse, of about length 1.
-        labels: (N,) class indices, or numbers for a regression; (N, C) flags for multi-label. A class without documents
-            gets a low constant.
+        labels: (N,) class indices, or numbers for a regression; (N, C) flags for multi-label. The logit of a class
+            without documents is a low constant.
         n_classes: C.
         head: ``one-vs-rest`` and ``multi-label`` fit each class against all others, ``regression`` a ridge regression.
         strength: C of the equation.
@@ -101,7 +102,7 @@ def _fit(
         return LinearMap(weight, bias)
     model.tol = TOLERANCE * min(1.0, TOLERANCE_CLASSES / len(present))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a last digit that has not converged matters to nobody
+        warnings.simplefilter("ignore")  # it does not matter if the last digits have not converged
         model.fit(vectors, labels)
     if len(present) == 2:
         # One logit z for two classes: softmax(-z/2, z/2) is the same, and both classes have a logit.
@@ -131,7 +132,7 @@ def cross_entropy(logits: Floats, labels: Labels) -> float:
 
 
 def label_entropy(labels: Labels) -> float:
-    """Cross-entropy of what knows the sizes of the classes alone; for (N, C) flags, the sum over labels."""
+    """Cross-entropy of a predictor that knows only the class frequencies; for (N, C) flags, the sum over labels."""
     if labels.ndim == 2:
         shares = np.stack([labels.mean(axis=0), 1.0 - labels.mean(axis=0)])
     else:

@@ -2,6 +2,10 @@
 
 A method (:mod:`masker.training.methods`) is a few calls on this object. Every stage leaves its result in the work
 folder, so an interrupted run resumes and ends with the same result as one that was never interrupted.
+
+A network starts from the pre-trained encoder with one of two heads: that of a *probe*, a logistic regression on the
+encoder's features (:mod:`masker.training.run_probes`), or a *new head* with random weights, if the settings say so or
+the probe is weak. If the trained network is worse than the probe on held-out documents, the probe is kept instead.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from masker.modeling.convolution import convolution_on
 from masker.modeling.devices import resolve_device
 from masker.modeling.heads import output_layer, set_output_layer
 from masker.modeling.network import MaskerNetwork, encoder_stack
-from masker.modeling.pooling import hand_on_document_token
+from masker.modeling.pooling import pass_document_token_through
 from masker.training.biased_model import train_biased_model
 from masker.training.keyword_stage import choose_keywords, load_attention_model
 from masker.training.linear_classifier import fit_linear_classifier
@@ -45,7 +49,7 @@ from masker.training.run_probes import RunProbes
 from masker.training.schedule import Schedule, final_schedule, keyword_schedule
 from masker.training.training_data import TrainingData, encode_training_data
 from masker.training.training_stage import TrainingStage, train_stage
-from masker.training.validation_figure import lost_and_won, validation_figure
+from masker.training.validation_metric import lost_and_won, validation_metric
 
 _log = logging.getLogger("masker")
 
@@ -63,14 +67,15 @@ class TrainingRun:
     Attributes:
         tokenizer: The backbone's tokenizer.
         max_length: Longest row in tokens.
-        layers: Layers of the encoder that can be kept from training.
+        layers: Layers of the encoder that can be frozen.
         data: The encoded documents.
         pooling: What the head reads, and why.
         keywords: The keyword set, once :meth:`find_keywords` has chosen it.
         validation: Accuracy (or micro F1, or Pearson correlation) of the last stage on the validation documents.
         train_outputs: Outputs of the training documents, where training has computed them anyway.
-        start_logits: What the probe that the network started from says of the validation documents.
-        kept_start: Whether training did not improve on that probe, which is the model then.
+        probes: The probes of the training documents.
+        probe_logits: (N, C) logits of the probe for the validation documents, once it was fitted.
+        kept_probe: Whether training made the network worse than the probe, which is the model then.
     """
 
     def __init__(
@@ -80,7 +85,7 @@ class TrainingRun:
         distributed.together(lambda: _check_shared(work))
         self.settings, self.classes, self.work = settings, list(classes), work
         self.device = resolve_device(device)
-        # It trains nothing: every stage starts from a fresh encoder.
+        # Nothing is trained on it: every stage opens the encoder again.
         backbone = distributed.together(lambda: load_backbone(settings.model, self.classes))
         self.tokenizer, self.max_length = backbone.tokenizer, backbone.max_length
         self.data: TrainingData = encode_training_data(documents, classes, settings, self.tokenizer, self.max_length)
@@ -94,25 +99,25 @@ class TrainingRun:
         self._parent: TrainingRun | None = None
         self.validation: dict[str, float] = {}
         self.train_outputs: Outputs | None = None
-        self.start_logits: npt.NDArray[np.float32] | None = None
-        self.kept_start = False
-        self._start: LinearMap | None = None
+        self.probe_logits: npt.NDArray[np.float32] | None = None
+        self.kept_probe = False
+        self._probe: LinearMap | None = None  # of the training documents
 
     def folds(self) -> Iterator[TrainingRun]:
-        """A run without each fold of the documents, which are its validation part. All share their keywords."""
+        """For each fold a run that trains on the others and validates on it; all share vectors and keywords."""
         assert self.data.folds is not None
         for fold in range(int(self.data.folds.max()) + 1):
             part = copy.copy(self)
             part.data, part.work = self.data.without_fold(fold), self.work / f"fold-{fold + 1}"
             part._parent, part.probes = self, self.probes.without((self.data.folds == fold)[self.data.train.document])
-            part._start, part.start_logits = None, None
+            part._probe, part.probe_logits = None, None
             distributed.first_only(lambda work=part.work: work.mkdir(exist_ok=True))  # type: ignore[misc]
             yield part
 
     @property
     def has_new_head(self) -> bool | None:
-        """Whether training starts from a new head, not from a probe; ``None`` until that is known."""
-        return self.probes.explains_little if self.settings.starts_from_probe else True
+        """Whether training starts from a new head and not from the probe; ``None`` until a probe was fitted."""
+        return self.probes.is_weak if self.settings.starts_from_probe else True
 
     @property
     def schedule(self) -> Schedule:
@@ -120,70 +125,73 @@ class TrainingRun:
         folds = self._parent is not None or self.data.folds is not None
         return final_schedule(self.settings, len(self.data.train), cross_fitted=folds, new_head=bool(self.has_new_head))
 
-    def fresh_classifier(self) -> Any:
-        """The pre-trained encoder with a new head; every stage starts alike, whatever ran before it."""
+    # Where networks start -------------------------------------------------------------------------------------------
+
+    def classifier_with_new_head(self) -> Any:
+        """The pre-trained encoder with a random head, the same each time, whatever ran before."""
         from transformers import set_seed
 
         set_seed(self.settings.training.seed)
         return distributed.together(lambda: load_backbone(self.model_settings, self.classes).classifier)
 
-    def start_classifier(self, train: Encoded | None = None) -> Any:
-        """The pre-trained encoder, its head started from a probe of the documents if that says enough of them.
+    def initial_classifier(self, train: Encoded | None = None) -> Any:
+        """What a network starts from: the encoder with the probe as its head, or with a new head.
 
         Args:
-            train: Documents to probe; ``None`` is the run's training documents.
+            train: Documents to fit a probe to, which counts even if it is weak; ``None`` is those of the run.
         """
         if not self.settings.starts_from_probe:
-            return self.fresh_classifier().to(self.device)
-        classifier = self.probe_classifier(train)
-        return self.fresh_classifier().to(self.device) if train is None and self.has_new_head else classifier
+            return self.classifier_with_new_head().to(self.device)
+        classifier = self.classifier_with_probe_head(train)
+        is_weak = train is None and self.has_new_head  # known once the probe was fitted
+        return self.classifier_with_new_head().to(self.device) if is_weak else classifier
 
-    def probe_classifier(self, train: Encoded | None = None) -> Any:
-        """The pre-trained encoder with a probe of the documents as its head; a new head if it cannot have one."""
-        classifier = self.fresh_classifier().to(self.device)
+    def classifier_with_probe_head(self, train: Encoded | None = None) -> Any:
+        """The pre-trained encoder with a probe as its head; a new head if the architecture does not allow it."""
+        classifier = self.classifier_with_new_head().to(self.device)
         if output_layer(classifier) is None:
             return classifier
-        hand_on_document_token(classifier)
+        pass_document_token_through(classifier)
 
         def vectors(documents: Encoded) -> Any:
             return head_inputs(classifier, self.tokenizer, documents, str(self.device))
 
         if train is not None:
-            set_output_layer(classifier, *RunProbes(self.settings, len(self.classes), train).fit_start(vectors))
+            set_output_layer(classifier, *RunProbes(self.settings, len(self.classes), train).fit_head(vectors))
             return classifier
-        if self._start is None:
-            self._start = self.probes.fit_start(vectors)
-        set_output_layer(classifier, *self._start)
-        if self.start_logits is None and self.classes and len(self.data.validation):
-            self.start_logits = self._held_out_logits(classifier, self._start)
+        if self._probe is None:
+            self._probe = self.probes.fit_head(vectors)
+        set_output_layer(classifier, *self._probe)
+        if self.probe_logits is None and self.classes and len(self.data.validation):
+            self.probe_logits = self._held_out_logits(classifier, self._probe)
         return classifier
 
-    def _held_out_logits(self, classifier: Any, start: LinearMap) -> npt.NDArray[np.float32]:
-        """(N, C) what the network says of the validation documents before training."""
+    def _held_out_logits(self, classifier: Any, probe: LinearMap) -> npt.NDArray[np.float32]:
+        """(N, C) logits of the network for the validation documents, before training."""
         pooling, held_out = self.settings.model.window_pooling, self.data.validation
         vectors = self.probes.left_out_vectors()
         if vectors is None:
             backend = TorchBackend(classifier, self.tokenizer, str(self.device))
             return document_outputs(backend, held_out, pooling).logits
-        return pool_outputs(Outputs(start(vectors).astype(np.float32)), held_out.document, pooling).logits
+        return pool_outputs(Outputs(probe(vectors).astype(np.float32)), held_out.document, pooling).logits
 
-    def fit_start(self) -> TorchBackend:
-        """The network before any training: the encoder, with a head from the probe."""
-        classifier = self.probe_classifier() if self.settings.starts_from_probe else self.start_classifier()
+    def fit_probe_only(self) -> TorchBackend:
+        """The network before any training: the encoder with the probe as its head."""
+        classifier = self.classifier_with_probe_head() if self.settings.starts_from_probe else self.initial_classifier()
         backend = TorchBackend(classifier, self.tokenizer, str(self.device))
-        if self.start_logits is not None:
+        if self.probe_logits is not None:
             labels, head = document_labels(self.data.validation), self.settings.model.head
-            self.validation = validation_figure(labels, self.start_logits, head)
+            self.validation = validation_metric(labels, self.probe_logits, head)
         return backend
 
-    def keeps_start(self, labels: npt.NDArray[np.int64], trained: Any, start: Any) -> bool:
-        """Whether to keep the probe that training started from (:func:`lost_and_won`)."""
-        lost, won, self.kept_start = lost_and_won(labels, trained, start, self.settings.model.head)
-        if self.kept_start:
-            _log.info("training lost %d held-out documents and won %d: keeping the probe it started from", lost, won)
-        return self.kept_start
+    def keep_probe_if_better(self, labels: npt.NDArray[np.int64], trained: Any, probe: Any) -> bool:
+        """Decide by the logits for held-out documents whether the probe is kept (:func:`lost_and_won`)."""
+        lost, won, self.kept_probe = lost_and_won(labels, trained, probe, self.settings.model.head)
+        if self.kept_probe:
+            _log.info("training lost %d held-out documents and won %d: keeping the probe instead", lost, won)
+        return self.kept_probe
 
-    # Networks -------------------------------------------------------------------------------------------------------
+    # Training networks ----------------------------------------------------------------------------------------------
 
     def fit_network(
         self,
@@ -196,10 +204,10 @@ class TrainingRun:
         Args:
             keywords: Adds the masked views and their losses.
             bias_logits: Trains the residual of a biased model with these (N, C) outputs.
-            classifier: What to train; ``None`` is :meth:`start_classifier`.
+            classifier: What to train; ``None`` is :meth:`initial_classifier`.
         """
-        # First, as what it starts from decides the length.
-        classifier = self.start_classifier() if classifier is None else classifier
+        # Before the schedule is asked for: a new head takes longer.
+        classifier = self.initial_classifier() if classifier is None else classifier
         stage = TrainingStage(
             self.settings.training.method,
             self.schedule,
@@ -213,26 +221,26 @@ class TrainingRun:
         head = {} if network.token_head is None else network.token_head.state_dict()
         tensors = {TOKEN_HEAD + name: tensor.cpu().numpy() for name, tensor in head.items()}
         backend = TorchBackend(network.classifier, self.tokenizer, str(self.device), tensors=tensors)
-        # With folds, all of them decide together; and a residual is no classifier of its own.
-        if self._parent is None and self.start_logits is not None and bias_logits is None:
+        # Folds decide together, in the end; and a network trained on residuals is no classifier by itself.
+        if self._parent is None and self.probe_logits is not None and bias_logits is None:
             held_out = self.data.validation
             logits = document_outputs(backend, held_out, self.settings.model.window_pooling).logits
-            if self.keeps_start(document_labels(held_out), logits, self.start_logits):
-                return self.fit_start()
+            if self.keep_probe_if_better(document_labels(held_out), logits, self.probe_logits):
+                return self.fit_probe_only()
         return backend
 
     def fit_convolution(self) -> TorchBackend:
         """Train DOC's convolutional network on the word vectors of the encoder."""
         shape = self.settings.baselines
-        encoder = self.fresh_classifier()
+        encoder = self.classifier_with_new_head()
         network = convolution_on(encoder, filters=shape.doc_filters, hidden=shape.doc_hidden, dropout=shape.doc_dropout)
         return self.fit_network(classifier=network)
 
     def train_classifier(
         self, stage: TrainingStage, classifier: Any, data: TrainingData | None = None
     ) -> MaskerNetwork:
-        """Train a stage on the documents of the run, or on ``data``; its figure becomes the run's."""
-        # What a fold's network says of its fold is asked later, with its features.
+        """Train a stage on the documents of the run, or on ``data``; its validation metric becomes the run's."""
+        # A fold's network is evaluated on its fold later, when its features are computed as well.
         own = self.data if self._parent is None else self.data.training_only()
         network, self.validation = train_stage(
             stage, classifier, self.tokenizer, data or own, self.settings, self.work / stage.name, self.device
@@ -247,7 +255,7 @@ class TrainingRun:
         """The losses of all stages that are finished."""
         return distributed.first_only(lambda: read_loss_curves(self.work))
 
-    # Stages on the way ----------------------------------------------------------------------------------------------
+    # Keywords, and the stages that serve them -----------------------------------------------------------------------
 
     def find_keywords(self) -> KeywordSet:
         """Choose the keywords, or read back those of an interrupted run."""
@@ -273,7 +281,7 @@ class TrainingRun:
         folder = self.settings.keywords.attention_model
         if folder is not None:
             return distributed.together(lambda: load_attention_model(folder, self.device))
-        classifier, new_head = self.start_classifier(), bool(self.has_new_head)
+        classifier, new_head = self.initial_classifier(), bool(self.has_new_head)
         schedule = keyword_schedule(self.settings, len(self.data.train), new_head=new_head)
         share = self.settings.averaged_share if self.settings.starts_from_probe else 0.0
         stage = TrainingStage("vanilla", schedule, averaged_share=share, new_head=new_head)

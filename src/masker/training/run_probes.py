@@ -1,7 +1,7 @@
 """The probes of a training run: regressions on vectors of its documents that training does not change.
 
-They start the head of a network (:mod:`masker.training.probe`), or are the linear baseline. Vectors are computed once,
-for the run and all its folds.
+A probe is what the head of a network starts from (:mod:`masker.training.probe`), or it is the linear baseline. Vectors
+are computed once, for the run and all its folds.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ from masker.training.probe import (
 PROBED_ROWS = 10_000
 #: Folds that choose C of a logistic regression.
 CHOOSING_FOLDS = 5
-#: Where the vectors are kept that the head of a network reads.
+#: The name under which the vectors are kept that the head of a network reads.
 _HEAD = "head"
-#: A probe that explains less of the labels than this is no start: what it holds on to is not what makes the class, and
-#: a network that starts there keeps holding on to it. Topics and intents lie above, sentiment below (docs/training.md).
+#: A probe that explains a smaller share of the labels' entropy is weak: it relies on features that go with the class by
+#: accident, such as the subject of a review, and so does a network that starts from it. Topics and intents lie above,
+#: sentiment below (docs/training.md).
 LEAST_INFORMATION = 0.6
-#: With fewer documents of a class, on average, a new head has little to learn from, and the share is hardly known.
+#: With fewer documents per class a new head would learn little, and the share itself is a rough estimate.
 LEAST_DOCUMENTS = 100
-#: With fewer documents of a class, on average, the usual strength starts the head. With more, another one is looked for
-#: where that explains little: labels with many mistakes, for example, it would learn by heart.
+#: From this many documents per class on, C is tuned if a probe with the usual one is weak: that one would memorize
+#: wrong labels, for example.
 SEARCHED_DOCUMENTS = 20
 
-Vectors = Callable[[Encoded], Any]
+ComputeVectors = Callable[[Encoded], Any]
 
 
 class RunProbes:
@@ -63,51 +64,51 @@ class RunProbes:
         self._computed: dict[str, Any] = {}
 
     def without(self, left_out: npt.NDArray[np.bool_]) -> RunProbes:
-        """Probes of the other rows, on the same vectors."""
+        """The probes of all other rows, on the same vectors."""
         part = copy.copy(self)
         part._kept = ~left_out
         return part
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """What a run and its folds share."""
+        """The result of ``compute``, which a run and its folds share."""
         if name not in self._computed:
             self._computed[name] = compute()
         return self._computed[name]
 
-    def vectors(self, features: str, compute: Vectors) -> Any:
-        """(N, F) vectors of the own rows."""
+    def vectors(self, features: str, compute: ComputeVectors) -> Any:
+        """(N, F) vectors of these rows."""
         return self._own(self.once(features, lambda: compute(self.documents)))
 
     def fit(self, features: str) -> LinearMap:
-        """A probe of the own rows by vectors that were computed; C is chosen on all rows, which the folds share."""
+        """A probe of these rows on vectors that were computed; C is chosen on all rows, for all folds."""
         strength = self.once(f"{features} strength", lambda: self._strength(self._computed[features]))
         return self._fit(self._own(self._computed[features]), self._own(self._labels), strength=strength)
 
-    def fit_start(self, compute: Vectors) -> LinearMap:
-        """A probe that starts the head of a network, by the vectors which that head reads."""
+    def fit_head(self, compute: ComputeVectors) -> LinearMap:
+        """A probe on the vectors that the head of a network reads, for that head to start from."""
         rows = self._probed_rows
         kept = self._kept[rows]
         vectors = self.once(_HEAD, lambda: compute(self.documents.take(rows.tolist())))[kept]
-        length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # the strength of a probe is meant for length 1
+        length = float(np.linalg.norm(vectors, axis=1).mean()) or 1.0  # C is meant for vectors of length 1
         searched = self._n_classes and self.documents.n_documents >= SEARCHED_DOCUMENTS * self._n_classes
         strength = self._best()[1] if searched else STRENGTH
         probe = self._fit(vectors / length, self._labels[rows][kept], strength=strength)
         return LinearMap(probe.weight / length, probe.bias)
 
     def information(self, enough: float | None = None) -> float:
-        r"""The share of the labels' entropy that a probe explains of left-out documents, of the whole run.
+        r"""The share of the labels' entropy that a probe explains, on left-out documents of the whole run.
 
         .. math:: 1 - \frac{L_{CE}}{H(y)}
 
-        It is 1 for a probe that is sure and right, and 0 for one that knows the sizes of the classes alone.
+        It is 1 for a probe that is sure and right, and 0 for one that knows only how frequent the classes are.
 
         Args:
-            enough: No better strength is looked for beyond this share; ``None`` is what a start needs.
+            enough: C is not tuned if the usual one reaches this share; ``None`` is :data:`LEAST_INFORMATION`.
         """
         return self._best(enough)[0]
 
     def _best(self, enough: float | None = None) -> tuple[float, float]:
-        """That share and its C, the usual one if that explains enough."""
+        """That share, and the C that reaches it."""
         enough = LEAST_INFORMATION if enough is None else enough
         best: tuple[float, float] = self.once(f"best of {enough}", lambda: self._search(enough))
         return best
@@ -130,14 +131,14 @@ class RunProbes:
         return best
 
     @property
-    def explains_little(self) -> bool | None:
-        """Whether the network had better start from a new head; ``None`` before :meth:`fit_start`, of any fold."""
+    def is_weak(self) -> bool | None:
+        """Whether a network should start from a new head instead; ``None`` before :meth:`fit_head`, of any fold."""
         if not self._n_classes or self.documents.n_documents < LEAST_DOCUMENTS * self._n_classes:
             return False
         return self.information() < LEAST_INFORMATION if _HEAD in self._computed else None
 
     def left_out_vectors(self) -> Any | None:
-        """The vectors of the fold that the head reads; ``None`` without a fold, or if not all rows were probed."""
+        """The left-out fold's vectors that the head reads; ``None`` without a fold, or if not all rows were probed."""
         if self._kept.all() or len(self._probed_rows) < len(self.documents):
             return None
         return self._computed[_HEAD][~self._kept]

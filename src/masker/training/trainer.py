@@ -26,7 +26,7 @@ from masker.training.loss_terms import loss_terms
 from masker.training.optimizer_groups import optimizer_groups
 from masker.training.progress_callback import ProgressCallback
 from masker.training.sampler import LengthGroupedBatches
-from masker.training.validation_figure import figure_name, validation_figure
+from masker.training.validation_metric import metric_name, validation_metric
 
 if TYPE_CHECKING:
     from masker.training.training_data import TrainingData
@@ -158,20 +158,20 @@ class MaskerTrainer(Trainer):  # type: ignore[misc]
         logits, labels = np.asarray(prediction.predictions), np.asarray(prediction.label_ids)
         head = self.settings.model.head
         losses = classification_loss(torch.from_numpy(logits), torch.from_numpy(labels), head, self.class_weights)
-        return {**validation_figure(labels, logits, head), "loss": losses.double().mean().item()}
+        return {**validation_metric(labels, logits, head), "loss": losses.double().mean().item()}
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """Add the figure that selects the best checkpoint.
 
         For classes: the number of correct validation documents, ties broken by the lower loss. Accuracy alone would
-        keep the first of many checkpoints that tie on a small validation set, which is the least trained.
+        keep the first of many checkpoints that tie on a small validation set: the one trained least.
         """
         metrics: dict[str, float] = super().evaluate(*args, **kwargs)
         if "eval_accuracy" in metrics:
             right = round(metrics["eval_accuracy"] * len(self.eval_dataset))
             metrics["eval_selection"] = right + 1.0 / (1.0 + metrics["eval_loss"])
         else:
-            metrics["eval_selection"] = metrics[f"eval_{figure_name(self.settings.model.head)}"]
+            metrics["eval_selection"] = metrics[f"eval_{metric_name(self.settings.model.head)}"]
         # All processes must choose the same checkpoint, down to the last bit of a tie.
         shared: dict[str, float] = distributed.broadcast(metrics)
         return shared

@@ -43,6 +43,13 @@ class TrainingData:
     calibration: Encoded | None = None
     folds: npt.NDArray[np.int64] | None = None
 
+    @property
+    def calibrating(self) -> Encoded:
+        """The documents that calibrate: all of them if they are dealt into folds, otherwise those set aside for it."""
+        if self.folds is not None:
+            return self.train
+        return self.validation if self.calibration is None else self.calibration
+
     def training_only(self) -> TrainingData:
         """The training part alone."""
         return TrainingData(self.train, _empty(self.train))

@@ -29,14 +29,14 @@ from masker.keywords import KeywordSet
 from masker.masking.collator import Collator, Views
 from masker.modeling.network import MaskerNetwork, encoder_stack
 from masker.modeling.tensors import write_tensors
-from masker.modeling.tokens import content_special_ids
+from masker.modeling.tokens import special_ids_of
 from masker.training.fast_dropout import fast_dropout_in
 from masker.training.loss_curve import CURVE_FILE, Curve
 from masker.training.resume import checkpoint_step, last_complete_checkpoint
 from masker.training.schedule import Schedule, frozen_layers
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
-from masker.training.validation_figure import figure_name
+from masker.training.validation_metric import metric_name
 
 _log = logging.getLogger("masker")
 
@@ -48,13 +48,14 @@ class TrainingStage:
     """What a stage trains.
 
     Attributes:
-        name: Of its folder and progress bar.
+        name: The name of its folder and progress bar.
         schedule: How long it trains.
         keywords: Those of the masked views; ``None`` trains on the documents alone.
         bias_logits: (N, C) outputs of a biased model, for a residual ensemble.
         averaged_share: The result is the mean of the weights over this last share of the steps; 0 takes the best
             checkpoint, or the last one if nothing is held out.
         attention_term: Whether attention is made uniform (:mod:`masker.losses.uniform_attention`).
+        new_head: Whether the head starts at random; then no layer of the encoder is frozen by default.
     """
 
     name: str
@@ -96,7 +97,7 @@ def train_stage(
         stage,
         folder,
         data,
-        Collator(tokenizer.pad_token_id, sorted(content_special_ids(tokenizer)), views, stage.bias_logits),
+        Collator(tokenizer.pad_token_id, sorted(special_ids_of(tokenizer)), views, stage.bias_logits),
         device,
     )
     if start == _RESULT:
@@ -112,7 +113,7 @@ def train_stage(
     network.eval()
     if not len(data.validation):
         return network, {}
-    name = figure_name(settings.model.head)
+    name = metric_name(settings.model.head)
     return network, {name: float(trainer.evaluate()[f"eval_{name}"])}
 
 
@@ -187,4 +188,4 @@ def _seed_dropout(settings: Settings) -> None:
     """All processes have made the same weights; from here on each draws dropout masks of its own."""
     if not distributed.is_first():
         sequence = np.random.SeedSequence([settings.training.seed, distributed.rank()])
-        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> 1))
+        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0]) >> 1)

@@ -13,10 +13,10 @@ def draw_value_scatter(report: Report) -> Picture | None:
         return None
     canvas = new_canvas(3.6)
     axes = canvas.subplots()
-    true, told = zip(*report.values, strict=True)
-    low, high = min(*true, *told), max(*true, *told)
+    true, predicted = zip(*report.values, strict=True)
+    low, high = min(*true, *predicted), max(*true, *predicted)
     axes.plot([low, high], [low, high], color=LIGHT["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
-    axes.scatter(true, told, s=10, linewidths=0, alpha=0.5, color=set_colour(0))
+    axes.scatter(true, predicted, s=10, linewidths=0, alpha=0.5, color=set_colour(0))
     axes.set_xlabel("true value")
     axes.set_ylabel("predicted value")
     caption = "Each dot is a document; on the dotted line the prediction is exact."

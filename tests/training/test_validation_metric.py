@@ -1,11 +1,11 @@
-"""One figure for each kind of head."""
+"""One metric for each kind of head."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from masker.training.validation_figure import figure_name, lost_and_won, right_answers, validation_figure
+from masker.training.validation_metric import lost_and_won, metric_name, right_answers, validation_metric
 
 LABELS = np.array([0, 1, 1])
 LOGITS = np.array([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0]])
@@ -14,11 +14,11 @@ FLAGS = np.array([[1, 1], [0, 1], [0, 0]])
 
 def test_figures_by_hand():
     """Two of three classes are right. At logits above 0, labels given are {0, 1}, {1} and {0}: 2 * 3 / (3 + 4)."""
-    assert validation_figure(LABELS, LOGITS, "multi-class") == {"accuracy": pytest.approx(2 / 3)}
-    assert validation_figure(FLAGS, LOGITS, "multi-label") == {"micro_f1": pytest.approx(6 / 7)}
+    assert validation_metric(LABELS, LOGITS, "multi-class") == {"accuracy": pytest.approx(2 / 3)}
+    assert validation_metric(FLAGS, LOGITS, "multi-label") == {"micro_f1": pytest.approx(6 / 7)}
     numbers = np.array([1.0, 2.0, 3.0])
-    assert validation_figure(numbers, 2 * numbers[:, None], "regression") == {"pearson": pytest.approx(1.0)}
-    assert [figure_name(head) for head in ("one-vs-rest", "multi-label", "regression")] == [
+    assert validation_metric(numbers, 2 * numbers[:, None], "regression") == {"pearson": pytest.approx(1.0)}
+    assert [metric_name(head) for head in ("one-vs-rest", "multi-label", "regression")] == [
         "accuracy",
         "micro_f1",
         "pearson",
