@@ -64,6 +64,42 @@ def test_what_happens_outside_is_one_line(monkeypatch, capsys, error, code, mess
     assert capsys.readouterr().err == message
 
 
+@pytest.mark.parametrize("words", ["--help", "train --help", "data list"])
+def test_a_reader_that_has_what_it_wants_is_no_error(words):
+    """As in ``masker data list | head -1``, whose reader leaves early."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from masker.cli import main; main()", *words.split()]
+    with os.fdopen(writer) as out:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_package_that_is_not_installed_is_one_line(monkeypatch):
+    def fail(**options):
+        raise ModuleNotFoundError(f"No module named '{missing}'", name=missing)
+
+    monkeypatch.setattr(cli.cli, "main", fail)
+    missing = "sklearn.svm"
+    line = one_line(run("train"))
+    assert "needs sklearn" in line and line.endswith("install it with pip install 'masker[train]'")
+    missing = "somebody_elses"
+    with pytest.raises(ModuleNotFoundError, match="somebody_elses"):
+        main()
+
+
+def test_a_lost_process_of_a_distributed_run_is_one_line(monkeypatch):
+    def fail(**options):
+        raise RuntimeError("[gloo/transport/tcp/pair.cc:598] Connection closed by peer")
+
+    monkeypatch.setattr(cli.cli, "main", fail)
+    with pytest.raises(RuntimeError, match="gloo"):
+        main()  # there is no other process
+    for name, value in {"WORLD_SIZE": "2", "LOCAL_RANK": "0", "RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    assert "another process of this run is gone; repeat the command to resume" in one_line(run("train"))
+
+
 def test_a_bug_keeps_its_traceback(monkeypatch):
     def fail(**options):
         raise RuntimeError("a bug")

@@ -10,6 +10,9 @@ import logging
 import os
 import sys
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -47,11 +50,29 @@ masker serve model                           answer over HTTP, with a page
 """
 
 
+@contextmanager
+def _until_the_reader_leaves() -> Iterator[None]:
+    """Succeed when the reader (head, say) has what it wants. click would end with code 1, and tells nobody why."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it flushes at exit
+        raise click.exceptions.Exit(0) from None
+
+
 class _Commands(click.Group):
     """Lists commands in the order in which people meet them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:  # which shows --help
+        with _until_the_reader_leaves():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _until_the_reader_leaves():
+            return super().invoke(ctx)
 
 
 @click.group(
@@ -80,18 +101,12 @@ def main() -> None:
         sys.stdout.reconfigure(encoding="utf-8")  # class names and texts are written unchanged, whatever the locale
     try:
         cli.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
     except click.ClickException as error:
         if distributed.is_first():
             error.show()
         sys.exit(error.exit_code)
     except MaskerError as error:
         _fail(str(error), 2)
-    except BrokenPipeError:
-        # The reader (head, say) has what it wants; keep Python from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except (KeyboardInterrupt, click.Abort):
         _fail("interrupted; repeat the command to resume", 130)
     except OSError as error:

@@ -24,8 +24,9 @@ def list_command(as_json: bool) -> None:
         click.echo(json.dumps([dataclasses.asdict(info) for info in corpora], indent=2))
         return
 
-    from rich.console import Console
     from rich.table import Table
+
+    from masker.report.console import console
 
     table = Table("name", "splits")
     table.add_column("from", overflow="fold")
@@ -34,9 +35,7 @@ def list_command(as_json: bool) -> None:
         rows = info.rows or {}
         splits = ", ".join(f"{split} {rows[split]:,}" if split in rows else split for split in info.splits)
         table.add_row(info.name, splits, info.location, info.terms)
-    console = Console(highlight=False)
-    # A file or a pipe has no width to wrap lines to.
-    (console if console.is_terminal else Console(highlight=False, width=200)).print(table)
+    console(200).print(table)
 
 
 @data.command(name="fetch")

@@ -25,11 +25,16 @@ OPEN_SET_COLUMNS = {
 }  # fmt: skip
 
 
-def console() -> Console:
-    """A console on stdout; at least 120 columns wide if that is a file or a pipe, so tables are not cut."""
+class _PipedConsole(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # the command line decides what to do; rich would end with code 1
+
+
+def console(least: int = 120) -> Console:
+    """A console on stdout; at least so many columns wide if that is a file or a pipe, so tables are not cut."""
     width = shutil.get_terminal_size().columns
-    output = Console(highlight=False)
-    return output if output.is_terminal else Console(highlight=False, width=max(width, 120))
+    output = _PipedConsole(highlight=False)
+    return output if output.is_terminal else _PipedConsole(highlight=False, width=max(width, least))
 
 
 def figure_table(left: Sequence[str], right: Sequence[str], title: str | None = None) -> Table:
