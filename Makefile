@@ -137,4 +137,4 @@ lock: $(STAMP)  ## write the versions that are installed now into requirements.l
 	$(BIN)/python tools/lock.py
 
 clean:  ## remove the virtual environments and caches, keep runs
-	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .venv-cosmic_ray .venv-pip_audit .venv-lowest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
+	rm -rf $(VENV) .venv-setfit .venv-river .venv-litserve .venv-atheris .venv-cyclonedx_py .venv-cosmic_ray .venv-pip_audit .venv-lowest .venv-newest .venv-base-* .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info src/*.egg-info
