@@ -13,7 +13,7 @@ up to 6,000         6,000 in all
 more                each once
 =================== ================================================================================
 
-Where the probe explains too little (:mod:`masker.training.run_probes`) the head is new, and needs more: at least 72
+Where the probe is weak (:mod:`masker.training.run_probes`) the head is new, and needs more: at least 72
 batches, and each document three times in each of several trainings that are averaged, too.
 
 docs/quality.md shows what they reach. ``training.epochs`` overrides them.
