@@ -41,6 +41,18 @@ def test_nothing_is_loaded_from_elsewhere(site):
             assert not re.match(r"(?:\w+:)?//", address), f"{style.name} loads {address}"
 
 
+def test_every_picture_is_there(site):
+    """Also those outside ``docs/``, such as the figures of the paper."""
+    shown = 0
+    for page in site.rglob("*.html"):
+        for address in re.findall(r"<img\b[^>]*?src=[\"']?([^\"' >]+)", page.read_text(encoding="utf-8")):
+            if not address.startswith("data:"):
+                picture = page.parent / address
+                assert picture.suffix in (".svg", ".png") and picture.is_file(), f"{page.name} shows {address}"
+                shown += 1
+    assert shown > 8
+
+
 def test_what_fetches_scripts_by_itself_is_not_used(site):
     """The theme fetches Mermaid from a server where a page has a diagram."""
     for page in site.rglob("*.html"):

@@ -1,7 +1,8 @@
 """What ``mkdocs.yml`` cannot say: pages made from files outside ``docs/`` (a hook of mkdocs).
 
 - SECURITY.md, CONTRIBUTING.md, CHANGELOG.md and examples/README.md of the repository are pages of the site.
-- A link to any other file of the repository, such as ``../src/masker/model.py``, leads to a page that shows the file.
+- A link to any other file of the repository, such as ``../src/masker/model.py``, leads to a page that shows the file;
+  a picture is taken as it is.
 - ``<!-- settings -->`` and ``<!-- commands -->`` become tables made from the code (``site_reference.py``).
 """
 
@@ -23,6 +24,8 @@ PAGES = {
     "examples/README.md": "examples.md",
 }
 LANGUAGES = {".py": "python", ".json": "json", ".yaml": "yaml", ".toml": "toml", ".md": "markdown", ".ipynb": "json"}
+#: Endings of files that pages show instead of leading to them.
+PICTURES = (".svg", ".png")
 #: A longer file is cut: its page would be larger than the rest of the site.
 LONGEST = 60_000
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
@@ -44,7 +47,9 @@ def target_of(page: str, link: str) -> str | None:
 
 
 def place_of(target: str) -> str:
-    """Where the site has a file or folder of the repository."""
+    """Where the site has a file or folder of the repository: a picture as it is, any other as a page."""
+    if target.endswith(PICTURES):
+        return f"source/{target}"
     return PAGES.get(target, f"source/{target}.md" if target != "." else "index.md")
 
 
@@ -91,7 +96,8 @@ def on_files(files: Any, config: Any) -> Any:
     for name, place in PAGES.items():
         files.append(File.generated(config, place, content=(ROOT / name).read_text(encoding="utf-8")))
     for target in sorted(linked_files()):
-        files.append(File.generated(config, place_of(target), content=shown(target)))
+        content = (ROOT / target).read_bytes() if target.endswith(PICTURES) else shown(target)
+        files.append(File.generated(config, place_of(target), content=content))
     return files
 
 
