@@ -13,7 +13,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
     Each brings a BLAS with threads of its own, which spin while they wait: for each other, for PyTorch, for another
     process. Matrices of a few hundred columns gain little from two threads on a quiet machine. A fit by L-BFGS was up
-    to ten times slower with them, the eigenvectors of 384 features on a busy machine up to a hundred times.
+    to ten times slower with them; eigenvectors of covariances suffer beside a busy process.
     """
     limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
     return limits
