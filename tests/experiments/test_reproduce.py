@@ -88,6 +88,9 @@ def test_an_archive_carries_finished_stages_to_another_folder(done, corpora, tmp
     assert run("reproduce", recipe, "--output", str(output), "--finished", *options).stdout == finished.stdout
     assert pack_stages(output, archive) == 6
     written = archive.read_bytes()
+    dry = run("reproduce", recipe, "--output", str(tmp_path / "there"), "--dry-run", *options)
+    assert "7 stages, 7 of them finished" in dry.stdout and "To run: nothing" in dry.stdout
+    assert not (tmp_path / "there").exists()
     there = run("reproduce", recipe, "--output", str(tmp_path / "there"), *options)
     assert (tmp_path / "there" / "tiny" / "table.md").read_text() in there.stdout
     assert results(tmp_path / "there" / "tiny") == results(output / "tiny")

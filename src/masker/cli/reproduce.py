@@ -64,6 +64,7 @@ def reproduce_command(
     """
     from masker.experiments.engines import Execution
     from masker.experiments.plan import RunOptions, plan_recipes
+    from masker.experiments.stage_archive import archived_stages
     from masker.report.plan_text import plan_text, recipes_table
 
     if list_only:
@@ -75,7 +76,8 @@ def reproduce_command(
     runs = RunOptions(**options)
     if dry_run:
         plans, graph = plan_recipes(names, scale, runs, fetch=False)
-        click.echo(plan_text(plans, graph, Path(output).expanduser()))
+        archived = archived_stages(execution.stages) if execution.stages is not None else ()
+        click.echo(plan_text(plans, graph, Path(output).expanduser(), archived))
         return
     from masker.experiments.reproduce import reproduce
     from masker.report.reproduction import write_reports

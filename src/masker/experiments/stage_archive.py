@@ -48,6 +48,11 @@ def unpack_stages(file: Path, output: Path) -> int:
     return added
 
 
+def archived_stages(file: Path) -> set[str]:
+    """The ids of the stages in a file; none if there is no such file."""
+    return {record["id"] for record in _read(file)} if file.exists() else set()
+
+
 def _read(file: Path) -> Iterator[dict[str, Any]]:
     try:
         with gzip.open(file, "rt", encoding="utf-8") as lines:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,10 +69,13 @@ class Graph:
     def children(self, stage_id: str) -> list[Stage]:
         return [stage for stage in self.stages.values() if stage_id in stage.depends_on]
 
-    def unfinished(self, output: Path) -> Graph:
-        """The stages that still have to run: unfinished goals, and those of their dependencies that are missing."""
+    def unfinished(self, output: Path, archived: Container[str] = ()) -> Graph:
+        """The stages that still have to run: unfinished goals, and those of their dependencies that are missing.
+
+        Goals that are ``archived`` count as finished. A dependency does not: an archive has no models.
+        """
         needed: set[str] = set()
-        queue = [goal for goal in self.goals if not is_finished(self.stages[goal], output)]
+        queue = [goal for goal in self.goals if goal not in archived and not is_finished(self.stages[goal], output)]
         while queue:
             stage_id = queue.pop()
             if stage_id not in needed:

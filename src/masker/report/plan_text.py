@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +63,9 @@ def _shown_time(name: str, scale: str, summaries: Sequence[Summary]) -> str:
     return f"about {shown_duration(sum(stage.seconds for stage in plan.graph.stages.values()))}"
 
 
-def plan_text(plans: Sequence[Plan], graph: Graph, output: Path) -> str:
+def plan_text(plans: Sequence[Plan], graph: Graph, output: Path, archived: Container[str] = ()) -> str:
     """The stages that would run, the estimated time if there is an estimate, and what is missing for each recipe."""
-    todo = graph.unfinished(output)
+    todo = graph.unfinished(output, archived)
     lines = [stage.title for stage in todo.stages.values()]
     counts = Counter(stage.kind for stage in todo.stages.values())
     shown = ", ".join(f"{number} {kind}" for kind, number in counts.items()) or "nothing"
