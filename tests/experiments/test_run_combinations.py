@@ -24,3 +24,19 @@ def test_a_system_may_run_on_some_sources_only():
     assert places(recipe, "train=ATIS 50 %", seeds=[1]) == [(1, "ATIS 50 %", part) for part in recipe.systems]
     assert places(recipe, "train=atis 25 %", "system=extend") == []
     assert len(places(recipe)) == 3 * len(everywhere), "the seeds of the scale"
+
+
+def test_a_roberta_stands_beside_the_papers_and_is_trained_as_long():
+    """The small scale knows no RoBERTa; the paper's scale says for how many epochs one is trained."""
+    recipe = load_recipe("ood-main")
+    found = run_combinations(recipe, recipe.scale("small"), ["granite-30m", "minilm"], [0], RunFilter([]))
+    encoders = {run.column: run.encoder for run in found if run.column}
+    assert {column: encoder.model for column, encoder in encoders.items()} == {
+        "RoBERTa": "granite-30m",
+        "BERT": "minilm",
+    }
+    assert (encoders["RoBERTa"].epochs["vanilla"], encoders["RoBERTa"].epochs["masker"]) == (10, 12)
+    assert (encoders["BERT"].epochs["vanilla"], encoders["BERT"].epochs["masker"]) == (3, 6)
+    ablation = load_recipe("ood-ablation")  # which the paper made with BERT alone
+    runs = run_combinations(ablation, ablation.scale("small"), ["granite-30m"], [0], RunFilter([]))
+    assert {run.column for run in runs if run.column} == {"BERT"}

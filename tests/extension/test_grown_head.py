@@ -13,8 +13,8 @@ from masker.training.probe import LinearMap
 
 
 def test_balance_by_hand():
-    """Three texts of class 0, one of class 2: weights 4 / (2 · 3) and 4 / (2 · 1); both classes sum to 2."""
-    assert class_balance(np.array([0, 0, 0, 2])).tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
+    """Four texts of class 0, one of class 2: 1/2 and 1, with the mean (4/2 + 1) / 5 = 3/5; so 5/6 and 5/3."""
+    assert class_balance(np.array([0, 0, 0, 0, 2])).tolist() == pytest.approx([5 / 6] * 4 + [5 / 3])
 
 
 def test_losses_by_hand():

@@ -6,12 +6,14 @@ r"""A linear head with more classes, that stays near what it was.
 
 :math:`w_c^0` is the present row of a class, and 0 for a new one. The sum is over the new texts and over those that the
 model kept of its training (the bank), so a new class learns what it is not, and the old ones make room for it.
-:math:`\ell` is the cross-entropy of the head, softmax or one sigmoid a class, and :math:`\beta_c` makes each class
-count alike, so that a new class of ten texts is heard beside old ones of hundreds; their mean is 1.
+:math:`\ell` is the cross-entropy of the head, softmax or one sigmoid a class. :math:`\beta_c \propto 1 / \sqrt{n_c}` for
+a class of :math:`n_c` texts, with mean 1, so that a new class of ten texts is heard beside old ones of hundreds.
+
+The root is a compromise, chosen on seed 0 of HWU64 and SNIPS. Where all classes count alike (:math:`1 / n_c`), new ones
+get more answers right, but some of them at the cost of the old ones, which lost up to a point.
 
 Leaving the old rows as they are would change no old answer but those that a new class takes. It was tried on HWU64 with
-32 + 32 classes and is the worse choice: 90.9 instead of 91.8 % of the texts of old classes, and 79.1 instead of 79.8 %
-of those of new classes, got the right answer.
+32 + 32 classes, where all classes counted alike, and was worse for old and for new classes.
 """
 
 from __future__ import annotations
@@ -31,9 +33,10 @@ _MOST_STEPS = 300
 
 
 def class_balance(labels: Labels) -> Floats:
-    """(N,) weights β of texts with these classes: every class has the same sum, and their mean is 1."""
+    """(N,) weights β of texts with these classes: the sum over a class grows as the root of its size; the mean is 1."""
     _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    return np.asarray(len(labels) / (len(counts) * counts[inverse]))
+    weights = 1.0 / np.sqrt(counts[inverse])
+    return np.asarray(weights / weights.mean())
 
 
 def head_loss(logits: Floats, labels: Labels, weights: Floats, head: Head) -> tuple[float, Floats]:
