@@ -6,9 +6,9 @@ The promise is kept without the old held-out texts, of which a model keeps only 
   of the old held-out texts. The encoder was not trained for added classes, so their texts look stranger: if there are
   enough of them, these classes have a threshold of their own, and the rate is kept whatever the traffic is a mix of.
 - Old scores are moved by the difference that the new detector makes to kept training texts, such that three quarters
-  of these rise by less (:data:`RISE_LEVEL`). This is an estimate, as held-out texts were in no training. With it, as many
-  texts of old classes were rejected as before (docs/open-world.md); a higher level would reject fewer, and fewer foreign
-  ones.
+  of these rise by less (:data:`RISE_LEVEL`). This is an estimate, as held-out texts were in no training. With it, about
+  as many texts of old classes are rejected as before (docs/open-world.md); a higher level would reject fewer of them,
+  and fewer foreign ones.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ r"""A linear head with more classes, that stays near what it was.
 
 :math:`w_c^0` is the present row of a class, and 0 for a new one. The sum is over the new texts and over those that the
 model kept of its training (the bank), so a new class learns what it is not, and the old ones make room for it.
-:math:`\ell` is the cross-entropy of the head, softmax or one sigmoid a class. :math:`\beta_c \propto 1 / \sqrt{n_c}` for
-a class of :math:`n_c` texts, with mean 1, so that a new class of ten texts is heard beside old ones of hundreds.
+:math:`\ell` is the cross-entropy of the head, softmax or one sigmoid a class. For a class of :math:`n_c` texts,
+:math:`\beta_c \propto 1 / \sqrt{n_c}`, with mean 1, so that a new class of ten is heard beside old ones of hundreds.
 
 The root is a compromise, chosen on seed 0 of HWU64 and SNIPS. Where all classes count alike (:math:`1 / n_c`), new ones
 get more answers right, but some of them at the cost of the old ones, which lost up to a point.
