@@ -51,6 +51,11 @@ def test_a_choice_that_is_not_confirmed_says_so():
     assert "too few runs to show a difference" in halves_lines(summary(rows[0], few), HEADINGS)[-1]
 
 
+def test_what_was_dropped_after_a_few_pairs_is_not_chosen():
+    rows = [row("none", "choose", 0.5), row("weak", "choose", 4.0, units=2)]
+    assert "Chosen: **no class**, +0.5 points" in halves_lines(summary(*rows), HEADINGS)[-1]
+
+
 def test_other_metrics_do_not_depend_on_the_reading():
     rows = [
         row("none", half, 1.0, score=score, metric=metric)

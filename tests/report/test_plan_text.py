@@ -24,6 +24,7 @@ def test_every_recipe_is_listed_with_its_status_and_time(tmp_path, monkeypatch):
     write_json(published / "stsb.small.granite-30m.json", {**summary, "recipe": "stsb", "setting": other})
     carried = {**summary, "recipe": "open-world", "carried_over": {"command": "another"}}
     write_json(published / "open-world.small.json", carried)
+    write_json(published / "ood-main.small.json", {**summary, "recipe": "ood-main", "earlier": "another rate"})
     here.mkdir(parents=True)
     write_json(here / "summary.json", {**summary, "recipe": "mine", "scale": "paper"})
     lines = recipes_table(tmp_path / "out", published).splitlines()
@@ -34,6 +35,7 @@ def test_every_recipe_is_listed_with_its_status_and_time(tmp_path, monkeypatch):
     assert "2030-01-02, granite-30m, seeds 0, 1" in rows["stsb", "small"] and " about " in rows["stsb", "small"]
     assert "2030-01-02, seed 0" in rows["nli", "paper"] and "not run" in rows["nli", "small"]
     assert "2030-01-02, seed 0, carried over " in rows["open-world", "small"], "not run yet by the recipe itself"
+    assert "2030-01-02, seed 0, an earlier form of the recipe " in rows["ood-main", "small"]
     assert "not known" in rows["ood-main", "paper"] and " h " in rows["ood-main", "medium"]
 
 
@@ -77,6 +79,9 @@ def test_missing_corpora_are_named(text_of, corpora, tiny_recipe, tmp_path):
     lines = text_of("ood-main", "tsne", scale="paper").splitlines()
     assert "Data that ood-main lacks: 20newsgroups, amazon50, finefood, imdb, reuters, sst2." in lines
     assert "Data that tsne lacks: amazon50, finefood, sst2." in lines
+    assert "Data that ood-main wants as raw text: 20newsgroups." in lines
+    [posts] = [line for line in lines if line.startswith("  20newsgroups: ")]
+    assert "20news-bydate.tar.gz" in posts and posts.endswith("; what is downloaded is not raw.")
     [amazon] = [line for line in lines if line.startswith("  amazon50: ")]
     assert "masker data fetch amazon50 --from 50EleReviews.json" in amazon
     assert amazon.endswith(", or --stand-ins, which takes amazon24 instead.")

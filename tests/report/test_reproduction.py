@@ -53,6 +53,10 @@ def test_the_data_behind_a_table_are_described():
         "`b` was **not** the raw text that the paper uses.",
         "Mind this.",
     ]
+    presets = summary_lines({**summary, "setting": {**setting, "preset": "ood"}})
+    assert presets[6].startswith(
+        "Systems start from the preset `ood`, training as in the paper, except: rate and batch"
+    )
     assert "Documents of the test sets" in "\n".join(
         summary_lines({**summary, "setting": {**setting, "test_documents": None}})
     )

@@ -157,7 +157,9 @@ PUBLISHED_FORMS = {
     ),
     "amazon24": PublishedForm("LifelongSentClass", read_products, _REVIEWS, review_files),
     "amazon50": PublishedForm(
-        "50EleReviews.json", _read_electronics, "ask the authors of Chen & Liu 2014, or take its stand-in"
+        "50EleReviews.json",
+        _read_electronics,
+        "ask the authors of Chen & Liu 2014, or --stand-ins takes its stand-in",
     ),
     "atis": _intents("ATIS", 4478, 500, 893),
     "finefood": PublishedForm(

@@ -20,6 +20,7 @@ from masker.discovery.grouping import find_groups
 from masker.discovery.text_space import TextSpace
 from masker.discovery.text_store import TextStore
 from masker.documents import Documents, subsample
+from masker.experiments.read_once import ReadOnce
 from masker.experiments.recipe_parts import DiscoverPart, ReviewPart
 from masker.extension import extend_model
 from masker.inference.torch_backend import encoder_vectors
@@ -93,6 +94,7 @@ def _k_means(model: Model, texts: list[str], truth: npt.NDArray[Any], runs: int)
 def _extend(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]) -> Figures:
     """A few texts of each unseen class: extended by them, and trained anew on everything."""
     model, retrained = models
+    before = ReadOnce(model)
     start = time.process_time()
     made = extend_model(model, world.labelled.texts, world.labelled.labels or [])
     took = time.process_time() - start
@@ -101,13 +103,13 @@ def _extend(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]) 
         "old_classes": len(model.classes),
         "new_classes": len(made.new_classes),
         "processor_seconds": round(took, 2),
-        "before": told_apart(model, world, model.classes),
-        "extended": told_apart(made.model, world, model.classes),
+        "before": told_apart(before, world, model.classes),
+        "extended": told_apart(before.extended(made.model), world, model.classes),
         "retrained": told_apart(retrained, world, model.classes),
     }
 
 
-def told_apart(model: Model, world: OpenWorld, old_classes: Sequence[str]) -> dict[str, float | None]:
+def told_apart(model: Model | ReadOnce, world: OpenWorld, old_classes: Sequence[str]) -> dict[str, float | None]:
     """Accuracy on old and new classes, how many of their texts are rejected, and how foreign text is told from them.
 
     ``among_old`` is the accuracy on old classes if no other may be answered: what is lost beside it, new classes took.
@@ -133,8 +135,9 @@ def told_apart(model: Model, world: OpenWorld, old_classes: Sequence[str]) -> di
 def _review(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]) -> Figures:
     """Labels for texts that were chosen, and for as many at random; the model is extended by them."""
     [model], wanted = models, ReviewPart.model_validate(options)
+    before = ReadOnce(model)
     pool = subsample(world.labelled, wanted.pool, world.seed)
-    found: Figures = {"pool": len(pool), "before": _recognised(model, world), "budgets": {}}
+    found: Figures = {"pool": len(pool), "before": _recognised(before, world), "budgets": {}}
     with TextStore() as store:
         store_texts(model, [pool.texts], store, only_rejected=False, describe=describe_judged)
         for budget in wanted.budgets:
@@ -143,20 +146,20 @@ def _review(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]) 
             drawn = subsample(pool, len(chosen), world.seed + budget).texts
             found["budgets"][str(budget)] = {
                 "chosen": len(chosen),
-                "review": _learnt(model, chosen, pool, world),
-                "random": _learnt(model, drawn, pool, world),
+                "review": _learnt(before, chosen, pool, world),
+                "random": _learnt(before, drawn, pool, world),
             }
     return found
 
 
-def _learnt(model: Model, texts: list[str], pool: Documents, world: OpenWorld) -> Figures:
+def _learnt(before: ReadOnce, texts: list[str], pool: Documents, world: OpenWorld) -> Figures:
     """What the model is worth once these texts of the pool have their labels."""
     labels = dict(zip(pool.texts, pool.labels or [], strict=True))
-    made = extend_model(model, texts, [labels[text] for text in texts])
-    return {"new_classes": len(made.new_classes), **_recognised(made.model, world)}
+    made = extend_model(before.model, texts, [labels[text] for text in texts])
+    return {"new_classes": len(made.new_classes), **_recognised(before.extended(made.model), world)}
 
 
-def _recognised(model: Model, world: OpenWorld) -> dict[str, float]:
+def _recognised(model: ReadOnce, world: OpenWorld) -> dict[str, float]:
     """Accuracy on the texts of all classes, known to the model or not, and AUROC of these against foreign texts."""
     judged, foreign = model.judge(world.texts), model.judge(world.foreign.texts)
     right = np.array(model.classes)[judged.predicted] == world.truth

@@ -86,7 +86,7 @@ def vanilla_settings(settings: Settings, epochs: int | None) -> Settings:
             "data": settings.data.model_dump(include={"validation_fraction", "calibration_share"}),
             "model": settings.model.model_dump(),
             "masking": {"view_share": settings.masking.view_share},
-            "loss": {"class_weights": settings.loss.class_weights},
+            "loss": settings.loss.model_dump(include={"class_weights", "lambda_attention"}),
             "training": {
                 **settings.training.model_dump(),
                 "averaged_share": settings.averaged_share if settings.training.method == "vanilla" else 0.0,

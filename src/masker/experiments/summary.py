@@ -195,10 +195,16 @@ def _setting(plan: Plan, results: dict[str, Any], stages: list[dict[str, Any]]) 
         "raw": plan.raw,
         "stand_ins": {name: stand_in.model_dump() for name, stand_in in scale.stand_ins.items() if _used(plan, name)},
         "settings": scale.settings,
+        "preset": plan.recipe.preset if _in_paper(plan.recipe) else None,
         "notes": scale.notes,
         "evaluation_seconds": round(sum(record["took"] for record in results.values())),
         "seconds": round(sum(stage["took"] for stage in stages)),
     }
+
+
+def _in_paper(recipe: Recipe) -> bool:
+    """Whether the recipe is a table or a figure of the paper; others change what the preset sets."""
+    return bool(recipe.paper_tables or (recipe.analysis is not None and recipe.analysis.figure))
 
 
 def _test_sizes(results: dict[str, Any]) -> dict[str, list[int]]:

@@ -85,9 +85,11 @@ def print_training(summary: Any, preset: str | None = None) -> None:
 def print_decisions(decisions: Mapping[str, str], preset: str | None = None) -> None:
     """Print what was decided for the user, a line each, and in what a preset still differs from the paper."""
     out = console()
-    decisions = decisions if preset is None else {**decisions, "preset": f"{preset}: {STILL_DIFFERENT}"}
+    decisions = decisions if preset is None else {**decisions, "preset": f"{preset}: as in the paper, except:"}
     for subject, decision in decisions.items():
         out.print(f"  {subject + ':':11} {decision}", soft_wrap=True, markup=False)
+    for difference in STILL_DIFFERENT if preset is not None else ():
+        out.print(f"  {'':11} - {difference}", soft_wrap=True, markup=False)
 
 
 def print_evaluation(report: dict[str, Any]) -> None:

@@ -59,6 +59,9 @@ def _choice(rows: list[Row], summary: dict[str, Any]) -> list[str]:
     candidates = [row for row in rows if row["half"] == "choose" and "differences" in row]
     if not candidates:
         return ["Nothing has been run on the choosing half."]
+    # A search may drop systems after a few pairs; among those that are left, luck counts least.
+    most = max(row["units"] for row in candidates)
+    candidates = [row for row in candidates if row["units"] == most]
     best = max(candidates, key=lambda row: float(row["difference"]))
     title = _title(summary, best["system"], best["score"])
     chosen = f"Chosen: **{title}**, {best['difference']:+.1f} points on the choosing half"

@@ -48,7 +48,8 @@ def _status(summary: Summary) -> str:
     shown = f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
     # Figures of a command that the recipe has replaced; the recipe itself is still to be run.
     carried = ["carried over"] if "carried_over" in summary else []
-    return ", ".join([summary["provenance"]["created"][:10], *other_encoder(summary), shown, *carried])
+    earlier = ["an earlier form of the recipe"] if "earlier" in summary else []
+    return ", ".join([summary["provenance"]["created"][:10], *other_encoder(summary), shown, *carried, *earlier])
 
 
 def _shown_time(name: str, scale: str, summaries: Sequence[Summary]) -> str:
@@ -79,10 +80,12 @@ def missing_lines(plans: Sequence[Plan]) -> list[str]:
     """For each recipe the corpora that are not here, and once for each corpus how to get it."""
     lines: list[str] = []
     needed: dict[str, None] = {}
+    stripped: set[str] = set()
     for plan in plans:
         missing = sorted(missing_corpora(plan.graph))
-        other = sorted(name for name, raw in plan.raw.items() if not raw)
+        other = sorted({name for name, raw in plan.raw.items() if not raw} | {*plan.recipe.raw} & {*missing})
         needed |= dict.fromkeys([*missing, *other])
+        stripped |= {*other}
         if missing:
             lines.append(f"Data that {plan.recipe.name} lacks: {', '.join(missing)}.")
         if other:
@@ -90,7 +93,8 @@ def missing_lines(plans: Sequence[Plan]) -> list[str]:
     for name in needed:
         replaced = STAND_INS.get(name)
         way = "" if replaced is None else f", or --stand-ins, which takes {replaced.corpus} instead"
-        lines.append(f"  {name}: {how_to_get(name)}{way}.")
+        note = "; what is downloaded is not raw" if name in stripped else ""
+        lines.append(f"  {name}: {how_to_get(name)}{way}{note}.")
     return lines
 
 

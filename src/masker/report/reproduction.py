@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from masker.experiments.summary import CELL_KEYS
 from masker.files import write_text
+from masker.presets import STILL_DIFFERENT
 from masker.report.analysis_tables import analysis_lines
 from masker.report.halves_table import halves_lines
 from masker.report.markdown import markdown_table
@@ -62,7 +63,9 @@ def write_reports(outcomes: Sequence[Outcome]) -> str:
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
     """The body of a report: setting, table or analysis, comparisons, notes."""
-    lines = [*_setting_lines(summary), *origin_lines(summary), ""]
+    # Said of a published summary when the recipe has changed since, until it is run again.
+    earlier = [f"**Run before the recipe was as it is now:** {summary['earlier']}."] if "earlier" in summary else []
+    lines = [*earlier, *_setting_lines(summary), *origin_lines(summary), ""]
     if "analysis" in summary:
         return [*lines, *analysis_lines(summary)]
     if "halves" in summary:
@@ -155,7 +158,7 @@ def _setting_lines(summary: dict[str, Any]) -> list[str]:
     for name, stand_in in setting["stand_ins"].items():
         dropped = f" (without {', '.join(stand_in['without_labels'])})" if stand_in["without_labels"] else ""
         lines.append(f"`{stand_in['corpus']}`{dropped} stands in for `{name}`: {stand_in['reason']}.")
-    return [*lines, *_data_lines(setting), *setting["notes"]]
+    return [*lines, *_data_lines(setting), *setting["notes"], *_preset_lines(setting)]
 
 
 def _data_lines(setting: dict[str, Any]) -> list[str]:
@@ -170,6 +173,16 @@ def _data_lines(setting: dict[str, Any]) -> list[str]:
         form = "is the raw text, as in the paper" if raw else "was **not** the raw text that the paper uses"
         lines.append(f"`{corpus}` {form}.")
     return lines
+
+
+def _preset_lines(setting: dict[str, Any]) -> list[str]:
+    """In what training still differs from the paper, apart from what the scale and the recipe say."""
+    preset = setting.get("preset")  # older summaries do not tell
+    if preset is None:
+        return []
+    return [
+        f"Systems start from the preset `{preset}`, training as in the paper, except: {'; '.join(STILL_DIFFERENT)}."
+    ]
 
 
 def _shown(cell: Cell) -> str:
