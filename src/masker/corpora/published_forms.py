@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from masker.corpora.bot_messages import bot_files, read_bot
 from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normalise, seventy_thirty
 from masker.corpora.intent_folders import intent_files, read_intents
 from masker.corpora.product_reviews import read_grocery, read_products, review_files
@@ -146,6 +147,12 @@ def _intents(name: str, train: int, dev: int, test: int) -> PublishedForm:
     return PublishedForm("Few-Shot-Intent-Detection", read, _INTENTS, files, rows=rows)
 
 
+def _bot(name: str, train: int, test: int, ood: int) -> PublishedForm:
+    rows = {"train": train, "test": test, "ood": ood}
+    read, files = partial(read_bot, name=name), partial(bot_files, name=name)
+    return PublishedForm("HINT3", read, "git clone https://github.com/hellohaptik/HINT3", files, rows=rows)
+
+
 PUBLISHED_FORMS = {
     "20newsgroups": PublishedForm(
         "20news-bydate.tar.gz",
@@ -168,6 +175,9 @@ PUBLISHED_FORMS = {
     "grocery": PublishedForm(
         "LifelongSentClass", read_grocery, _REVIEWS, review_files, rows={"train": 3748, "test": 999}
     ),
+    "hint3-curekart": _bot("curekart", 599, 459, 532),
+    "hint3-powerplay11": _bot("powerplay11", 471, 309, 674),
+    "hint3-sofmattress": _bot("sofmattress", 328, 253, 144),
     "hwu64": _intents("HWU64", 8954, 1076, 1076),
     "snips": _intents("SNIPS", 13084, 700, 700),
 }
