@@ -17,7 +17,7 @@ from benchmarks.trust_results import ROOT
 from tests.conftest import _TOPICS
 
 WORDS = [word for words in _TOPICS.values() for word in words]
-CLASSES, ROWS, FEW_ROWS = 10_000, 2_000_000, 20_000
+CLASSES, ROWS, REJECTS, FEW_ROWS = 10_000, 2_000_000, 1_000_000, 20_000
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ def long_line(millions: int) -> Iterator[list[str]]:
 
 _TRAIN = "train {data} --output {out} --backbone {backbone} --max-length 16 --epochs 1 --device cpu"
 _PREDICT = "predict {model} {data} --output {out} --device cpu"
+_DISCOVER = "discover {model} {data} --all --output {out} --device cpu"
 INPUTS = {
     "`predict`, 20,000 rows of one to three words": Large(lambda: tiny_rows(FEW_ROWS), _PREDICT),
     "`predict`, a text of 60 million characters": Large(lambda: long_line(60), _PREDICT),
@@ -61,6 +62,8 @@ INPUTS = {
         lambda: tiny_rows(ROWS), "monitor {model} {data} --device cpu --json"
     ),
     "`predict`, 2,000,000 rows of one to three words": Large(lambda: tiny_rows(ROWS), _PREDICT),
+    "`discover --all`, 20,000 rows of one to three words": Large(lambda: tiny_rows(FEW_ROWS), _DISCOVER),
+    "`discover --all`, 1,000,000 rows of one to three words": Large(lambda: tiny_rows(REJECTS), _DISCOVER),
 }
 
 
