@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masker.discovery.grouping import NOISE, Grouping, find_groups, nearest_neighbours, shared_neighbours, spectrum
+from masker.discovery.grouping import (
+    NOISE,
+    Grouping,
+    find_groups,
+    nearest_neighbours,
+    neighbour_counts,
+    shared_neighbours,
+    spectrum,
+)
 
 
 def clouds(sizes, seed=0, width=16, noise=0.15):
@@ -55,6 +63,13 @@ def test_the_number_of_groups_is_found(sizes):
     )
     for group in range(len(sizes)):
         assert len(set(truth[found.labels == group])) == 1
+
+
+def test_more_texts_have_more_neighbours():
+    assert neighbour_counts(8) == [4, 4, 4], "at most half of the texts"
+    assert neighbour_counts(999) == [10, 15, 20]
+    assert neighbour_counts(1500) == [30, 45, 60]
+    assert neighbour_counts(100_000) == [40, 60, 80]
 
 
 def test_at_most_so_many():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from masker.discovery.text_space import TextSpace
+from masker.discovery.text_space import TextSpace, neighbour_share, telling_kinds
 
 
 def test_each_kind_counts_alike_whatever_its_size():
@@ -18,3 +20,31 @@ def test_each_kind_counts_alike_whatever_its_size():
 def test_a_text_in_the_very_middle_has_no_direction():
     space = TextSpace({"cls": np.ones(2)})
     assert space.join({"cls": np.ones((1, 2))}).tolist() == [[0, 0]]
+
+
+def test_neighbours_of_the_same_class_by_hand():
+    """Directions 0°, 10°, 80°, 90° and 95° of classes 0, 0, 1, 0 and 1; lengths do not matter.
+
+    The nearest of 0° and 10° is the other, of 80° it is 90°, and 90° and 95° are nearest to each other: 2 of 5.
+    """
+    angles = np.deg2rad([0.0, 10.0, 80.0, 90.0, 95.0])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.array([[1.0], [2.0], [3.0], [1.0], [9.0]])
+    assert neighbour_share(vectors, np.array([0, 0, 1, 0, 1])) == 0.4
+    assert neighbour_share(vectors[:1], np.array([0])) == 1.0
+
+
+def test_layers_that_mix_up_the_known_classes_do_not_count():
+    labels = np.repeat([0, 1], 20)
+    noise = np.random.default_rng(0).standard_normal((40, 8))
+    clear = noise + 9.0 * labels[:, None]
+    moments = {kind: SimpleNamespace(mean=np.zeros(8)) for kind in ("cls", "middle")}
+
+    def statistics(cls, middle):
+        return SimpleNamespace(moments=moments, bank={"cls": cls, "middle": middle}, bank_labels=labels)
+
+    centred = clear - clear.mean(axis=0)
+    assert telling_kinds(statistics(centred, noise)) == ("cls",)
+    assert telling_kinds(statistics(centred, centred[:, ::-1])) == ("cls", "middle")
+    assert telling_kinds(statistics(noise, centred)) == ("cls", "middle"), "the last layer always counts"
+    alone = SimpleNamespace(moments={"cls": moments["cls"]}, bank={"cls": noise}, bank_labels=labels)
+    assert telling_kinds(alone) == ("cls",)

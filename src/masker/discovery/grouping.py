@@ -32,6 +32,9 @@ Places = npt.NDArray[np.int64]
 
 #: Neighbours of a text in the graphs whose gaps are averaged; the groups are those of the second one.
 NEIGHBOURS = (10, 15, 20)
+#: For so many texts; with twice as many, a text has twice as many neighbours, up to so many times. A thousand mails of
+#: five kinds would fall into their threads otherwise.
+TEXTS_OF_NEIGHBOURS, MOST_TIMES = 500, 4
 #: The largest gaps, whose numbers of groups are tried.
 TRIED = 5
 #: The group of a text that belongs to none.
@@ -67,14 +70,20 @@ def find_groups(vectors: Vectors, most: int, seed: int = 0) -> Grouping:
     if len(vectors) < 2 * LEAST_TEXTS:
         return _finished(vectors, np.zeros(len(vectors), dtype=np.int64))
     apart = unit_rows(vectors - vectors.mean(axis=0))  # what the texts have in common tells no groups apart
-    near = {count: nearest_neighbours(apart, min(count, len(vectors) // 2)) for count in NEIGHBOURS}
+    near = [nearest_neighbours(apart, count) for count in neighbour_counts(len(vectors))]
     eigenvalues = min(most, len(vectors) // LEAST_TEXTS) + 1
-    spectra = [spectrum(shared_neighbours(places), eigenvalues, seed) for places in near.values()]
+    spectra = [spectrum(shared_neighbours(places), eigenvalues, seed) for places in near]
     # After the second eigenvalue, the third, ...: gaps[0] speaks for two groups.
     gaps = np.mean([values[1:-1] - values[2:] for values, _ in spectra], axis=0)
     labels = _best_cut(apart, gaps, spectra[1][1], seed)
-    own = (labels[near[NEIGHBOURS[1]]] == labels[:, None]).mean(axis=1)
+    own = (labels[near[1]] == labels[:, None]).mean(axis=1)
     return _finished(vectors, np.where(own >= LEAST_NEIGHBOURS, labels, NOISE))
+
+
+def neighbour_counts(texts: int) -> list[int]:
+    """How many neighbours a text has in each graph, among so many texts."""
+    times = min(max(1, texts // TEXTS_OF_NEIGHBOURS), MOST_TIMES)
+    return [min(times * count, texts // 2) for count in NEIGHBOURS]
 
 
 def nearest_neighbours(vectors: Vectors, count: int) -> Places:
