@@ -9,7 +9,7 @@ import pytest
 
 from masker import DataError, Model
 from masker.discovery import Discovery, DiscoverySettings, discover_groups
-from masker.discovery.discovering import store_texts
+from masker.discovery.discovering import distinct_texts, store_texts
 from masker.discovery.text_groups import discovery_sentence
 from masker.discovery.text_store import TextStore
 from tests.conftest import make_corpus
@@ -63,3 +63,27 @@ def test_the_sentence():
     assert discovery_sentence(Discovery("m", "d", 1000, 20, 18, 20, True, [])) == (
         "20 rejected texts of 1,000: 0 groups; 2 belong to none."
     )
+
+
+def test_equal_texts_by_hand():
+    records = [{"text": text} for text in ("Hi", "bye", "hi ", "HI", "bye now")]
+    first, copies = distinct_texts(records)
+    assert first == [0, 1, 4] and copies.tolist() == [0, 1, 0, 0, 2]
+    pairs = [{"text": "a", "text_pair": "b"}, {"text": "a", "text_pair": "c"}, {"text": "A", "text_pair": "b"}]
+    assert distinct_texts(pairs)[1].tolist() == [0, 1, 0]
+
+
+def test_copies_share_a_group_and_count(model):
+    """Three texts come 100 times each: each has one place, and the group of one of them has the others' size."""
+    texts = make_corpus(60, seed=8)[0]
+    often = texts[:3]
+    with TextStore() as store:
+        store_texts(model, [texts, often * 100], store, only_rejected=False)
+        found = discover_groups(model, store, DiscoverySettings())
+    for place in range(3):
+        assert len(set(found.labels[[place, *range(60 + place, 360, 3)]].tolist())) == 1
+    assert sum(group.texts for group in found.groups) == (found.labels >= 0).sum()
+    sizes = [group.texts for group in found.groups]
+    assert sizes == sorted(sizes, reverse=True)
+    for group in found.groups:
+        assert len(set(group.middle)) == len(group.middle)

@@ -11,6 +11,7 @@ from masker.discovery.grouping import (
     find_groups,
     nearest_neighbours,
     neighbour_counts,
+    renumbered,
     shared_neighbours,
     spectrum,
 )
@@ -94,3 +95,11 @@ def test_further_texts_go_to_the_nearest_group_in_reach():
     assert grouping.assign(further).tolist() == [0, NOISE, 1]
     nothing = Grouping(np.empty(0, int), np.empty((0, 2), np.float32), np.empty(0))
     assert nothing.assign(further).tolist() == [NOISE] * 3
+
+
+def test_groups_in_another_order():
+    grouping = Grouping(np.array([0, 1, NOISE, 1]), np.array([[1, 0], [0, 1]], dtype=np.float32), np.array([0.9, 0.5]))
+    turned = grouping.reordered(np.array([1, 0]))
+    assert turned.labels.tolist() == [1, 0, NOISE, 0] and turned.centres.tolist() == [[0, 1], [1, 0]]
+    assert turned.reaches.tolist() == [0.5, 0.9]
+    assert renumbered(np.array([NOISE]), np.empty(0, dtype=np.int64)).tolist() == [NOISE]

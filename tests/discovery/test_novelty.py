@@ -38,3 +38,12 @@ def test_a_class_without_halves_has_the_usual_width():
     bank = np.array([[1, 0], [1, 0.1], [1, 0.4], [1, 0.5], [0, 1]], dtype=np.float32)
     classes = known(bank, [0, 0, 0, 0, 1])
     assert classes.widths[1] == classes.widths[0] > 0
+
+
+def test_texts_with_none_of_the_labels_are_no_class():
+    """A bank of several labels numbers such texts by C, here 2."""
+    bank = np.eye(3, dtype=np.float32)[[0, 0, 1, 1, 2, 2]]
+    moments = Moments(np.ones(2), np.zeros((2, 3)), np.eye(3))
+    statistics = Statistics({"cls": moments}, {"cls": bank}, np.zeros((6, 2)), np.array([0, 0, 1, 1, 2, 2]))
+    classes = KnownClasses.of(statistics, TextSpace({"cls": np.zeros(3)}))
+    assert classes.places.tolist() == [0, 1] and classes.nearest(np.array([0.1, 0, 1.0]))[0] == 0

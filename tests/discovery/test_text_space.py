@@ -22,6 +22,15 @@ def test_a_text_in_the_very_middle_has_no_direction():
     assert space.join({"cls": np.ones((1, 2))}).tolist() == [[0, 0]]
 
 
+def test_groups_are_found_by_the_kinds_that_tell():
+    """Of (0.6, 0.8, 0, 1)/√2, the first kind is (0.6, 0.8) and the second (0, 1)."""
+    vectors = np.array([[0.6, 0.8, 0, 1]], dtype=np.float32) / np.sqrt(2)
+    middles = {"cls": np.zeros(2), "middle": np.zeros(2)}
+    np.testing.assert_allclose(TextSpace(middles, ("cls",)).telling_part(vectors), [[0.6, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(TextSpace(middles, ("middle",)).telling_part(vectors), [[0, 1]], rtol=1e-6)
+    assert TextSpace(middles).telling_part(vectors) is vectors
+
+
 def test_neighbours_of_the_same_class_by_hand():
     """Directions 0°, 10°, 80°, 90° and 95° of classes 0, 0, 1, 0 and 1; lengths do not matter.
 

@@ -46,13 +46,18 @@ def review(folder: str, data: str, data_settings: DataSettings, options: ReviewO
     """Choose texts of ``data`` to label and write them; returns a JSON-ready summary.
 
     Raises:
-        ConfigError: When the output is neither a ``.csv`` nor a ``.json`` file.
+        ConfigError: When the output is neither a ``.csv`` nor a ``.json`` file, or the model gives several labels.
     """
     require("grouping texts", "sklearn")
     path = Path(options.output).expanduser()
     if path.suffix.lower() not in (".csv", ".json"):
         raise ConfigError(f"--output must end in .csv, or in .json for Label Studio; got '{options.output}'")
     model = Model.open(folder, options.backend, options.device)
+    if model.is_multi_label:
+        raise ConfigError(
+            "review suggests one class for each text, and the model gives several labels; 'masker discover' shows what "
+            "it rejects, and 'masker train' reads texts that you label"
+        )
     with TextStore() as store:
         with progress_bar(None, "review", "doc") as bar:
             chunks = text_chunks(data, data_settings)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from masker.discovery.group_names import distinctive_terms, group_name
-from masker.discovery.grouping import NOISE, Grouping, Places, find_groups
+from masker.discovery.grouping import NOISE, Grouping, Places, find_groups, renumbered
 from masker.discovery.novelty import NEW_BEYOND, KnownClasses
 from masker.discovery.text_groups import TextGroup
 from masker.discovery.text_space import TextSpace
@@ -109,25 +109,57 @@ def discover_groups(model: Model, store: TextStore, settings: DiscoverySettings)
     """
     if not len(store):
         raise DataError("there is no text to group: the model rejects none of them; group all with --all")
+    space = TextSpace.of(model)
     sample, numbers = store.sample(settings.sample, settings.seed)
+    first, copies = distinct_texts(sample.records)
+    sample = StoredTexts(space.telling_part(sample.vectors[first]), [sample.records[row] for row in first])
     grouping = find_groups(sample.vectors, settings.max_groups, settings.seed)
     labels = np.full(len(store), NOISE)
-    labels[numbers] = grouping.labels
+    labels[numbers] = grouping.labels[copies]
     if len(numbers) < len(store):
         inside, start = set(numbers), 0
         for chunk in store.chunks():
             rest = [row for row in range(len(chunk.records)) if start + row not in inside]
-            labels[[start + row for row in rest]] = grouping.assign(chunk.vectors[rest])
+            labels[[start + row for row in rest]] = grouping.assign(space.telling_part(chunk.vectors[rest]))
             start += len(chunk.records)
-    groups = _described(model, sample, grouping, np.bincount(labels[labels >= 0], minlength=1), settings)
-    return FoundGroups(groups, labels, numbers, grouping)
+    sizes = np.bincount(labels[labels >= 0], minlength=len(grouping.centres))
+    order = np.argsort(-sizes, kind="stable")
+    grouping, labels = grouping.reordered(order), renumbered(labels, order)
+    return FoundGroups(_described(model, space, sample, grouping, sizes[order], settings), labels, numbers, grouping)
+
+
+def distinct_texts(records: Sequence[dict[str, Any]]) -> tuple[list[int], Places]:
+    """The rows of the first of equal texts, and (N,) for each text the place of its equal among these.
+
+    Case and blanks do not count. A hundred copies of one text are no group: they would be each other's nearest
+    neighbours, and a graph of them falls to pieces.
+    """
+    places: dict[tuple[str, str], int] = {}
+    first: list[int] = []
+    copies = np.empty(len(records), dtype=np.int64)
+    for row, record in enumerate(records):
+        key = _folded(record["text"]), _folded(record.get("text_pair", ""))
+        if key not in places:
+            places[key] = len(first)
+            first.append(row)
+        copies[row] = places[key]
+    return first, copies
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _described(
-    model: Model, sample: StoredTexts, grouping: Grouping, sizes: Places, settings: DiscoverySettings
+    model: Model,
+    space: TextSpace,
+    sample: StoredTexts,
+    grouping: Grouping,
+    sizes: Places,
+    settings: DiscoverySettings,
 ) -> list[TextGroup]:
     statistics = model.require_detector().basis.statistics
-    known = None if statistics is None else KnownClasses.of(statistics, TextSpace.of(model), settings.seed)
+    known = None if statistics is None else KnownClasses.of(statistics, space, settings.seed)
     members = [np.flatnonzero(grouping.labels == group) for group in range(len(grouping.centres))]
     texts = [str(record["text"]) for record in sample.records]
     terms = distinctive_terms([[texts[row] for row in rows] for rows in members])

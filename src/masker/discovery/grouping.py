@@ -63,6 +63,17 @@ class Grouping:
         best = cosines.argmax(axis=1)
         return np.where(cosines[np.arange(len(best)), best] >= self.reaches[best], best, NOISE)
 
+    def reordered(self, order: Places) -> Grouping:
+        """The same groups, in an order given by their present numbers."""
+        return Grouping(renumbered(self.labels, order), self.centres[order], self.reaches[order])
+
+
+def renumbered(labels: Places, order: Places) -> Places:
+    """(N,) groups of texts, numbered by their places in ``order``; NOISE stays."""
+    numbers = np.full(len(order) + 1, NOISE)  # the last entry is that of NOISE
+    numbers[order] = np.arange(len(order))
+    return numbers[labels]
+
 
 def find_groups(vectors: Vectors, most: int, seed: int = 0) -> Grouping:
     """Group (N, H) vectors of length 1 into at most ``most`` groups."""
@@ -142,7 +153,7 @@ def _finished(vectors: Vectors, labels: Places) -> Grouping:
     sizes = np.bincount(labels[labels >= 0], minlength=1)
     kept = np.flatnonzero(sizes >= (LEAST_TEXTS if len(sizes) > 1 else 1))
     kept = kept[np.argsort(-sizes[kept], kind="stable")]
-    numbers = np.full(len(sizes) + 1, NOISE)  # the last entry is that of NOISE
+    numbers = np.full(len(sizes) + 1, NOISE)
     numbers[kept] = np.arange(len(kept))
     final = numbers[labels]
     centres = np.array([vectors[final == group].mean(axis=0) for group in range(len(kept))], dtype=np.float32)

@@ -40,9 +40,13 @@ class KnownClasses:
 
     @classmethod
     def of(cls, statistics: Statistics, space: TextSpace, seed: int = 0) -> KnownClasses:
-        """The classes of a model's statistics, in the space of its texts."""
-        vectors = space.join({kind: statistics.bank[kind] for kind in space.kinds})
+        """The classes of a model's statistics, in the space of its texts.
+
+        Texts of a bank that have none of several labels are of no class (:mod:`masker.detection.basis_learner`).
+        """
+        vectors = space.telling_part(space.join({kind: statistics.bank[kind] for kind in space.kinds}))
         places = np.unique(statistics.bank_labels)
+        places = places[places < statistics.bank_logits.shape[1]]
         members = [vectors[statistics.bank_labels == place] for place in places]
         widths = np.array([halves_apart(rows, seed) for rows in members])
         usual = float(np.nanmedian(widths)) if np.isfinite(widths).any() else 1.0

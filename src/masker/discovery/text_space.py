@@ -2,8 +2,9 @@
 
 Features of a trained encoder share a large common part, which says nothing of a text; what is left of it after the mean
 is taken off is compared by its direction. The last layer knows what the classes turn on, the middle layers what
-training has not changed; each kind that counts has an equal share. The middle layers count if they tell the known
-classes apart: of a command they know what it is about, of a long mail rather its form.
+training has not changed; each kind has an equal share. Groups are found by those kinds that tell the known classes
+apart: of a command the middle layers know what it is about, of a long mail rather its form. Whether two texts say the
+same is asked of all kinds, as the last layer puts whole classes side by side.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Vectors = npt.NDArray[np.float32]
 
 #: The last layer.
 _LAST = "cls"
-#: A kind of features counts if the nearest known text is of a text's class in this share of the cases in which it is so
+#: A kind of features tells if the nearest known text is of a text's class in this share of the cases in which it is so
 #: by the last layer.
 LEAST_TELLING = 0.85
 #: Known texts that this is measured with, at most.
@@ -32,20 +33,27 @@ _MEASURED = 2000
 
 @dataclass(frozen=True)
 class TextSpace:
-    """The kinds of features that count, and the (H,) middle of each."""
+    """The kinds of features that a model keeps.
+
+    Attributes:
+        middles: (H,) the middle of each kind.
+        telling: The kinds that groups are found by; ``None`` is all of them.
+    """
 
     middles: dict[str, npt.NDArray[np.float64]]
+    telling: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, model: Model) -> TextSpace:
-        """The space of a model: of the kinds that it keeps statistics of and that tell its classes apart.
+        """The space of a model: of the kinds that it keeps statistics of.
 
         Raises:
             ConfigError: When the model has no features to compare texts by.
         """
         statistics = model.require_detector("comparing texts").basis.statistics
         if statistics is not None:
-            return cls({kind: statistics.moments[kind].mean for kind in telling_kinds(statistics)})
+            middles = {kind: moments.mean for kind, moments in statistics.moments.items()}
+            return cls(middles, telling_kinds(statistics))
         if not METHODS.get(model.settings.training.method).fine_tuned:
             raise ConfigError(
                 f"method {model.settings.training.method} keeps no features to compare texts by; "
@@ -69,9 +77,22 @@ class TextSpace:
             parts.append(apart / np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), 1e-12))
         return np.asarray(np.hstack(parts) / np.sqrt(len(parts)), dtype=np.float32)
 
+    def telling_part(self, vectors: Vectors) -> Vectors:
+        """(N, H') the part of such vectors that groups are found by, of length 1 again."""
+        if self.telling is None or len(self.telling) == len(self.middles):
+            return vectors
+        ends = np.cumsum([len(middle) for middle in self.middles.values()])
+        columns = [
+            np.arange(end - len(middle), end)
+            for (kind, middle), end in zip(self.middles.items(), ends, strict=True)
+            if kind in self.telling
+        ]
+        scale = np.sqrt(len(self.middles) / len(self.telling))
+        return np.asarray(vectors[:, np.concatenate(columns)] * scale, dtype=np.float32)
+
 
 def telling_kinds(statistics: Statistics) -> tuple[str, ...]:
-    """The kinds of features that count: the last layer, and those nearly as good at telling known classes apart."""
+    """The last layer, and the kinds of features that are nearly as good at telling known classes apart."""
     kinds = tuple(statistics.moments)
     if _LAST not in kinds or len(kinds) == 1:
         return kinds

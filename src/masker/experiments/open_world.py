@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masker.discovery import DiscoverySettings
-from masker.discovery.discovering import store_texts
+from masker.discovery.discovering import distinct_texts, store_texts
 from masker.discovery.grouping import find_groups
 from masker.discovery.text_space import TextSpace
 from masker.discovery.text_store import TextStore
@@ -63,16 +63,18 @@ def _discover(models: Sequence[Model], world: OpenWorld, options: dict[str, Any]
     [model], wanted = models, DiscoverPart.model_validate(options)
     truth, space = np.array(world.unseen.labels), TextSpace.of(model)
     start = time.process_time()
-    vectors = space.vectors(model.outputs(world.unseen.texts, kinds=space.kinds))
-    found = find_groups(vectors, wanted.most_groups, world.seed)
+    vectors = space.telling_part(space.vectors(model.outputs(world.unseen.texts, kinds=space.kinds)))
+    first, copies = distinct_texts([{"text": text} for text in world.unseen.texts])
+    found = find_groups(vectors[first], wanted.most_groups, world.seed)
+    labels = found.labels[copies]
     took = time.process_time() - start
     return {
         "texts": len(truth),
         "classes": len(set(truth)),
         "groups": len(found.centres),
-        "in_no_group": round(float((found.labels < 0).mean()), 6),
+        "in_no_group": round(float((labels < 0).mean()), 6),
         "processor_seconds": round(took, 2),
-        "masker": _rounded(clustering_report(truth, found.labels)),
+        "masker": _rounded(clustering_report(truth, labels)),
         "k_means": _k_means(model, world.unseen.texts, truth, wanted.k_means_runs),
     }
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from masker.detection.detector import Judgement
 from masker.discovery.discovering import DiscoverySettings, FoundGroups, discover_groups
-from masker.discovery.text_space import Vectors
+from masker.discovery.text_space import TextSpace, Vectors
 from masker.discovery.text_store import TextStore
 from masker.errors import DataError
 from masker.model import Model
@@ -137,7 +137,8 @@ def _grouped(
     with TextStore() as part:
         part.add(*store.take(numbers.tolist()))
         groups: FoundGroups = discover_groups(model, part, settings)
-        vectors = part.sample(settings.sample, settings.seed)[0].vectors
+        stored = part.sample(settings.sample, settings.seed)[0].vectors
+    vectors = TextSpace.of(model).telling_part(stored)
     members = []
     for place, centre in enumerate(groups.grouping.centres):
         rows = np.flatnonzero(groups.labels == place)
