@@ -37,25 +37,61 @@ def test_a_folder_can_be_replaced(masker_place, tmp_path):
     import shutil
 
     model = shutil.copytree(masker_place / "model", tmp_path / "model")
+    (model / "notes.txt").write_text("ours")
+    (model / "onnx").mkdir()
     data = write_jsonl(tmp_path / "new.jsonl", *make_corpus(12, seed=3, topics=MUSIC))
     report = json.loads(run("extend", str(model), str(data), "--json").stdout)
     assert report["new_classes"] == ["music"] and report["classes"] == 4 and report["model"] == str(model)
     manifest = json.loads((model / "masker.json").read_text())
     assert manifest["classes"][-1] == "music" and manifest["provenance"]["extended"][0]["texts"] == {"music": 12}
+    assert (model / "notes.txt").read_text() == "ours" and not (model / "onnx").exists()
+    card = (model / "README.md").read_text()
+    assert "music" in card
 
 
-def test_retraining_starts_from_the_model(masker_place, tmp_path):
+def test_retraining_takes_old_and_new_texts(masker_place, tmp_path):
+    import shutil
+
+    model, train = shutil.copytree(masker_place / "model", tmp_path / "model"), str(masker_place / "train.jsonl")
+    (model / "notes.txt").write_text("ours")
     data = write_jsonl(tmp_path / "new.jsonl", *make_corpus(24, seed=3, topics=MUSIC))
-    words = ["extend", str(masker_place / "model"), str(data), "--output", str(tmp_path / "model2"), "--retrain"]
-    done = run(*words, "--data", str(masker_place / "train.jsonl"), "--json")
+    words = ["extend", str(model), str(data), "--retrain", "--data", train, "--json"]
+    done = run(*words)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["new_classes"] == ["music"] and report["classes"] == 4 and not (tmp_path / "model2.partial").exists()
+    assert report["new_classes"] == ["music"] and report["classes"] == 4 and report["added"] == {"music": 24}
+    assert not (tmp_path / "model.partial").exists() and (model / "notes.txt").read_text() == "ours"
+    before, after = (json.loads((place / "masker.json").read_text()) for place in (masker_place / "model", model))
+    assert after["settings"] == before["settings"], "it starts where the model started"
+    record = after["provenance"]["extended"]
+    assert len(record) == 1 and record[0]["texts"] == {"music": 24} and record[0]["new_classes"] == ["music"]
+    # Once a class was added, retraining needs its texts, too.
+    done = run("extend", str(model), train, "--retrain", "--data", train)
+    assert "the model would lose 'music'" in last_line(done) and done.returncode == 2
+
+
+def test_doubtful_labels_are_named(masker_place, tmp_path):
+    texts = make_corpus(12, seed=3, topics=MUSIC)[0]
+    data = write_jsonl(tmp_path / "new.jsonl", texts, ["Space "] * 6 + ["SPACE"] * 6)
+    done = run("extend", str(masker_place / "model"), str(data), "--output", str(tmp_path / "model2"))
+    assert done.returncode == 0 and "'space'" in done.stderr and "differ only in case or blanks" in done.stderr
+
+
+def test_lists_of_labels_are_refused(masker_place, tmp_path):
+    model, train = str(masker_place / "model"), str(masker_place / "train.jsonl")
+    data = tmp_path / "new.csv"
+    data.write_text("text,labels\na guitar on the moon,music;space\nsome soup,food\n")
+    words = ["extend", model, str(data), "--label-column", "labels"]
+    done = run(*words, "--retrain", "--data", train, "--output", str(tmp_path / "model2"))
+    assert "has lists of labels, and this model takes one label for each text" in last_line(done)
+    assert "has lists of labels, and this model takes one label" in last_line(run(*words))
+    assert not (tmp_path / "model2").exists() and not (tmp_path / "model2.partial").exists()
 
 
 def test_wrong_input_is_one_line(masker_place, tmp_path):
     model, data = str(masker_place / "model"), str(masker_place / "test.jsonl")
     assert "--retrain and --data TRAINING_DATA belong together" in one_line(run("extend", model, data, "--retrain"))
+    assert "--restart discards an unfinished --retrain" in one_line(run("extend", model, data, "--restart"))
     assert "already exists" in one_line(run("extend", model, data, "--output", model))
     assert "there is no model folder" in one_line(run("extend", str(tmp_path / "none"), data))
 

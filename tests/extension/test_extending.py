@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from masker import ConfigError, DataError, Documents, Model, ModelError
+from masker.detection.calibration import Calibration
 from masker.extension import extend_model
 from masker.modeling.heads import head_inputs_of
 from tests.conftest import FAMILIES, make_corpus
@@ -79,6 +80,41 @@ def test_one_text_of_a_class_calibrates_nothing(model):
     assert made.accuracy is None
     old, new = (m.require_detector().calibration for m in (model, made.model))
     assert len(new.scores) == len(old.scores) and new.apart is None
+
+
+def test_examples_of_old_classes_set_no_threshold(model, extended):
+    """Such texts were rejected, or nearly: as calibrating texts they would stand for their class, and raise its
+    threshold."""
+    texts, labels = make_corpus(40, seed=13)
+    strange = [f"{text} zzz qqq xxx" for text in texts]
+    made = extend_model(model, strange, labels).model.require_detector()
+    assert len(made.held_out.predicted) == len(model.require_detector().held_out.predicted)
+    both = extend_model(model, [*strange, *make_corpus(40, seed=3, topics=NEW)[0]], [*labels, *["music"] * 40]).model
+    joined = extended.model.require_detector().held_out.predicted
+    assert len(both.require_detector().held_out.predicted) == len(joined)
+
+
+def test_what_promised_nothing_promises_nothing(model):
+    """Without held-out texts nothing is rejected, and a threshold from outside stays: new texts are not enough."""
+    detector = model.require_detector()
+    kept = replace(detector.held_out, scores={name: np.empty(0) for name in detector.held_out.scores})
+    kept = replace(kept, predicted=np.empty(0, dtype=np.int64), labels=None, confidence=None)
+    nothing = Calibration.fit(np.empty(0), kept.predicted, len(model.classes), 0.05, class_conditional=False)
+    texts, labels = make_corpus(40, seed=3, topics=NEW)
+    bare = model.with_detector(replace(detector, held_out=kept, calibration=nothing))
+    found = extend_model(bare, texts, labels).model.require_detector()
+    assert found.calibration.promised is None and np.isinf(found.calibration.threshold)
+    assert not len(found.held_out.predicted)
+    by_hand = model.with_detector(replace(detector, calibration=detector.calibration.with_threshold(1.25)))
+    found = extend_model(by_hand, texts, labels).model.require_detector().calibration
+    assert found.promised is None and found.thresholds.tolist() == [1.25] * (len(model.classes) + 1)
+
+
+def test_calibrating_an_extended_model_keeps_the_added_classes_apart(extended):
+    texts = [*make_corpus(60, seed=14)[0], *make_corpus(60, seed=15, topics=NEW)[0]]
+    again = extended.model.calibrate(texts, None).require_detector()
+    assert again.added.tolist() == extended.model.require_detector().added.tolist()
+    assert again.calibration.apart is not None and len(set(again.calibration.thresholds.tolist())) == 2
 
 
 def test_numbers_stay_numbers(model):

@@ -13,8 +13,9 @@ from masker.cli import options as shared
 @click.argument("model")
 @click.argument("new")
 @click.option("--output", type=click.Path(), metavar="FOLDER", help="Write a new model instead of replacing this one.")
-@click.option("--retrain", is_flag=True, help="Train fully, from the present weights; needs --data.")
+@click.option("--retrain", is_flag=True, help="Train fully, on old and new texts; needs --data.")
 @click.option("--data", metavar="FILE", help="The data that the model was trained on, for --retrain.")
+@click.option("--restart", is_flag=True, help="Discard an unfinished --retrain instead of resuming it.")
 @shared.json_option
 @shared.device_option
 @shared.data_options
@@ -34,6 +35,9 @@ def extend_command(model: str, new: str, as_json: bool, **options: Any) -> None:
     """  # noqa: D301
     from masker.commands.extend import ExtendOptions, extend
     from masker.report.console import print_extension
+    from masker.report.report_console import report_extension
 
     settings = shared.read_data_settings(options)
-    shared.print_result(extend(model, new, settings, ExtendOptions(**options)), as_json, print_extension)
+    report = extend(model, new, settings, ExtendOptions(**options))
+    report_extension(report["model"])
+    shared.print_result(report, as_json, print_extension)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from masker.config import DataSettings
-from masker.documents import Documents, read_documents
+from masker.documents import Documents, check_form, read_documents
+from masker.documents.label_doubts import warn_of_doubts
 from masker.documents.texts import texts_of
-from masker.errors import ConfigError, DataError
+from masker.errors import ConfigError
 from masker.extras import require
-from masker.model import Model
 from masker.modeling.model_folder import check_folder, check_output, load_manifest
-from masker.training.work_folder import remove_work_folder
 
 
 @dataclass(frozen=True)
@@ -24,14 +21,16 @@ class ExtendOptions:
 
     Attributes:
         output: Folder for the new model; ``None`` replaces the old one.
-        retrain: Train fully, on the training data and the new texts, starting from the encoder as it is.
+        retrain: Train fully, on the training data and the new texts.
         data: The training data, for ``retrain``.
+        restart: Discard an unfinished ``retrain``.
         device: Where to compute.
     """
 
     output: str | None = None
     retrain: bool = False
     data: str | None = None
+    restart: bool = False
     device: str = "auto"
 
 
@@ -47,11 +46,16 @@ def extend(folder: str, new: str, settings: DataSettings, options: ExtendOptions
     require("extending a model", "torch", "transformers")
     if options.retrain != (options.data is not None):
         raise ConfigError("--retrain and --data TRAINING_DATA belong together; give both, or neither")
+    if options.restart and not options.retrain:
+        raise ConfigError("--restart discards an unfinished --retrain; give both, or neither")
     check_folder(folder)
     if options.output is not None:
         check_output(options.output)
     start = time.monotonic()
     documents = read_documents(new, settings, require_labels=True)
+    manifest = load_manifest(folder).manifest
+    check_form(documents, several=manifest["settings"]["model"]["head"] == "multi-label")
+    warn_of_doubts(documents, manifest["classes"])
     report = (_retrained if options.retrain else _extended)(folder, documents, settings, options)
     return {**report, "texts": len(documents), "seconds": round(time.monotonic() - start, 1)}
 
@@ -80,28 +84,17 @@ def _extended(folder: str, documents: Documents, settings: DataSettings, options
 
 
 def _retrained(folder: str, documents: Documents, settings: DataSettings, options: ExtendOptions) -> dict[str, Any]:
-    """Train on the old texts and the new ones, from the weights of the old model."""
-    before = load_manifest(folder).manifest
-    old = Model.open(folder, "torch", options.device)
+    from masker.extension import retrain_folder
+
+    before = load_manifest(folder).manifest["classes"]
     known = read_documents(str(options.data), settings.all_rows(), require_labels=True)
-    if (known.pairs is None) != (documents.pairs is None):
-        raise DataError("--data and the new texts must both be single texts, or both pairs of texts")
-    joined = Documents(
-        [*known.texts, *documents.texts],
-        None if known.pairs is None else [*known.pairs, *(documents.pairs or [])],
-        [*map(str, known.labels or []), *map(str, documents.labels or [])],
-        f"{known.name} and {documents.name}",
+    model, written = retrain_folder(
+        folder, known, documents, output=options.output, device=options.device, restart=options.restart
     )
-    encoder = old.settings.model.model_copy(update={"backbone": str(Path(folder).expanduser().resolve())})
-    target = Path(options.output or folder).expanduser()
-    work = target.absolute().with_name(f"{target.name}.partial")
-    model = Model.fit(joined, old.settings.model_copy(update={"model": encoder}), work, device=options.device)
-    written = model.save(target, overwrite=options.output is None)
-    remove_work_folder(work)
     return {
         "model": str(written),
-        "added": dict(sorted(Counter(map(str, documents.labels or [])).items())),
-        "new_classes": sorted(set(model.classes) - set(before["classes"])),
+        "added": model.provenance["extended"][-1]["texts"],
+        "new_classes": sorted(set(model.classes) - set(before)),
         "classes": len(model.classes),
         "accuracy": model.validation.get("accuracy"),
         "threshold": model.require_detector().calibration.threshold,

@@ -160,7 +160,7 @@ class DetectorFitter:
         score = basis.build(name, settings)
         kinds = dict.fromkeys(kind for other in self._score_names(score, basis) for kind in features_of_score(other))
         held_out = self._run(documents, tuple(kinds))
-        fresh = self._calibrated_on_outputs(score, basis, held_out, separate=True)
+        fresh = self._calibrated_on_outputs(score, basis, held_out, separate=True, added=detector.added)
         temperature = detector.temperature
         labels = None if documents.labels is None else document_labels(documents)
         if settings.detection.calibrate_confidence and labels is not None:
@@ -188,7 +188,13 @@ class DetectorFitter:
     # Calibrating ----------------------------------------------------------------------------------------------------
 
     def _calibrated_on_outputs(
-        self, score: Score, basis: ScoreBasis, held_out: Outputs | None, *, separate: bool
+        self,
+        score: Score,
+        basis: ScoreBasis,
+        held_out: Outputs | None,
+        *,
+        separate: bool,
+        added: npt.NDArray[np.bool_] | None = None,
     ) -> Detector:
         """The detector of a score, with the held-out documents' scores by every score that the model can have."""
         settings = self._settings
@@ -201,10 +207,18 @@ class DetectorFitter:
                 scores[name] = document_scores(basis.build(name, settings), held_out)
         if AUTO in scores and basis.combination is not None and not separate:
             scores[AUTO] = basis.combination.joint().left_out()  # these documents are its reference
-        return self._calibrated_on_scores(scores, held_out.logits.argmax(axis=1), score, basis, separate=separate)
+        predicted = held_out.logits.argmax(axis=1)
+        return self._calibrated_on_scores(scores, predicted, score, basis, separate=separate, added=added)
 
     def _calibrated_on_scores(
-        self, scores: dict[str, Floats], predicted: Labels, score: Score, basis: ScoreBasis, *, separate: bool
+        self,
+        scores: dict[str, Floats],
+        predicted: Labels,
+        score: Score,
+        basis: ScoreBasis,
+        *,
+        separate: bool,
+        added: npt.NDArray[np.bool_] | None = None,
     ) -> Detector:
         settings, rule = self._settings, self._settings.detection
         calibration = Calibration.fit(
@@ -214,6 +228,7 @@ class DetectorFitter:
             rule.false_alarm_rate,
             class_conditional=rule.class_conditional,
             confidence=rule.confidence,
+            apart=added,
         )
         if rule.rule == "published" and score.published_threshold is not None:
             calibration = calibration.with_threshold(score.published_threshold)
@@ -225,7 +240,8 @@ class DetectorFitter:
                 "" if rule.confidence is None else f" with {100 * rule.confidence:.6g} % confidence",
                 rule.false_alarm_rate,
             )
-        return Detector(score, calibration, 1.0, HeldOut(scores, predicted, separate), settings.model.head, basis)
+        held_out = HeldOut(scores, predicted, separate)
+        return Detector(score, calibration, 1.0, held_out, settings.model.head, basis, added)
 
     def _with_answers(self, detector: Detector, logits: npt.NDArray[np.float32], labels: Labels | None) -> Detector:
         """The detector with the held-out documents' classes and confidence or, of several labels, with a label rule."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from masker import distributed
@@ -18,16 +18,19 @@ _log = logging.getLogger("masker")
 _SHOWN = 60
 
 
-def label_doubts(documents: Documents) -> list[str]:
-    """A line for each doubt: texts with several labels, and labels that differ in spelling only."""
-    names = documents.class_names
+def label_doubts(documents: Documents, known: Sequence[str] = ()) -> list[str]:
+    """A line for each doubt: texts with several labels, and labels that differ in spelling only.
+
+    Labels are also compared with the classes that a model has, its ``known`` ones.
+    """
+    names = sorted({*documents.class_names, *known})
     return [line for line in (_several_labels(documents), _similar_labels(names), _same_numbers(names)) if line]
 
 
-def warn_of_doubts(documents: Documents) -> None:
+def warn_of_doubts(documents: Documents, known: Sequence[str] = ()) -> None:
     """Log the doubts, once in a distributed run."""
     if distributed.is_first():
-        for line in label_doubts(documents):
+        for line in label_doubts(documents, known):
             _log.warning(line)
 
 

@@ -2,5 +2,6 @@
 
 from masker.extension.extended_folder import extend_folder
 from masker.extension.extending import Extension, extend_model
+from masker.extension.retraining import retrain_folder
 
-__all__ = ["Extension", "extend_folder", "extend_model"]
+__all__ = ["Extension", "extend_folder", "extend_model", "retrain_folder"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from masker.documents.texts import Text
 from masker.evidence.training_examples import FILE
 from masker.extension.extending import Extension, extend_model
+from masker.inference.onnx_backend import ONNX_FOLDER
 from masker.model import Model
 
 
@@ -24,8 +25,6 @@ def extend_folder(
 ) -> tuple[Extension, Path]:
     """Open a model, add labelled texts (:func:`extend_model`), and write it; returns the extension and its folder.
 
-    Training texts that the folder keeps for :mod:`masker.evidence` stay; an ONNX export must be made again.
-
     Args:
         folder: The model folder.
         texts: New texts.
@@ -35,6 +34,23 @@ def extend_folder(
         data: Where the texts are from, for the provenance.
     """
     made = extend_model(Model.open(folder, "torch", device), texts, labels, data=data)
-    examples = Path(folder).expanduser() / FILE
-    keep = (lambda place: shutil.copyfile(examples, place / FILE)) if examples.is_file() else None
-    return made, made.model.save(output or folder, overwrite=output is None, beside=keep)
+    return made, made.model.save(output or folder, overwrite=output is None, beside=keep_files(folder))
+
+
+def keep_files(folder: str | Path) -> Callable[[Path], None]:
+    """What copies the other files of a model folder into the one that takes its place.
+
+    Weights and an ONNX export are of the old model and stay behind. Texts that it keeps for :mod:`masker.evidence`, its
+    card and files that somebody laid there come along.
+    """
+    source = Path(folder).expanduser()
+    old = [entry for entry in source.iterdir() if not entry.name.startswith(".") and entry.name != ONNX_FOLDER]
+    kept = [entry for entry in old if entry.suffix != ".safetensors" or entry.name == FILE]
+
+    def keep(place: Path) -> None:
+        for entry in kept:
+            if (place / entry.name).exists():
+                continue
+            (shutil.copytree if entry.is_dir() else shutil.copyfile)(entry, place / entry.name)
+
+    return keep

@@ -2,9 +2,11 @@
 
 The promise is kept without the old held-out texts, of which a model keeps only the scores:
 
-- A new text is scored by a head and statistics that were made without it (:data:`FOLDS` folds). These scores join those
-  of the old held-out texts. The encoder was not trained for added classes, so their texts look stranger: if there are
-  enough of them, these classes have a threshold of their own, and the rate is kept whatever the traffic is a mix of.
+- A new text of an added class is scored by a head and statistics that were made without it (:data:`FOLDS` folds).
+  These scores join those of the old held-out texts. The encoder was not trained for added classes, so their texts look
+  stranger: if there are enough of them, these classes have a threshold of their own, and the rate is kept whatever the
+  traffic is a mix of. New texts of old classes set no threshold: they were labelled because they were rejected, or
+  nearly, so they look stranger than most of their class, and would cost the model its rejections.
 - Old scores are moved by the difference that the new detector makes to kept training texts, such that three quarters
   of these rise by less (:data:`RISE_LEVEL`). This is an estimate, as held-out texts were in no training. With it, about
   as many texts of old classes are rejected as before (docs/open-world.md); a higher level would reject fewer of them,
@@ -154,8 +156,11 @@ def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, 
         backend=_with_head(backend, model.tokenizer, final.head, classes),
         detector=grown,
         classes=classes,
-        label_type=_label_type(model.label_type, new),
-        provenance={**model.provenance, "extended": [*model.provenance.get("extended", []), _record(names, new, data)]},
+        label_type=label_type_with(model.label_type, new),
+        provenance={
+            **model.provenance,
+            "extended": [*model.provenance.get("extended", []), extension_record(names, new, data)],
+        },
     )
     kept = float((final.head(bank).argmax(axis=1) == statistics.bank_logits.argmax(axis=1)).mean())
     return Extension(extended, dict(sorted(Counter(names).items())), new, accuracy, kept, rises)
@@ -197,6 +202,14 @@ def _recalibrated(
     rises = _rises(growth, final, names, settings)
     old = {name: detector.held_out.scores[name] + rises[name] for name in names}
     fresh, logits, judged = _cross_fitted(growth, names, settings)
+    accuracy = float((logits.argmax(axis=1) == growth.labels[judged]).mean()) if len(judged) else None
+    added = np.zeros(len(growth.classes), dtype=bool)
+    added[len(growth.model.classes) :] = True
+    if detector.added is not None:
+        added[: len(detector.added)] = detector.added
+    # Without old held-out texts there is nothing that new ones could join, and no promise to keep.
+    sets = added[growth.labels[judged]] & bool(len(detector.held_out.predicted))
+    fresh, logits, judged = {name: found[sets] for name, found in fresh.items()}, logits[sets], judged[sets]
     if combination is not None:
         joint = combination.joint()
         old[AUTO] = joint(old) if any(rises[name] for name in combination.offsets) else detector.held_out.scores[AUTO]
@@ -213,10 +226,6 @@ def _recalibrated(
         None if known[1] is None else np.concatenate([known[1], confidence]),
     )
     basis = ScoreBasis(final.statistics, combination)
-    added = np.zeros(len(growth.classes), dtype=bool)
-    added[len(growth.model.classes) :] = True
-    if detector.added is not None:
-        added[: len(detector.added)] = detector.added
     calibration = Calibration.fit(
         scores[detector.score.name],
         predicted,
@@ -226,8 +235,9 @@ def _recalibrated(
         confidence=detector.calibration.confidence,
         apart=added,
     )
+    if detector.calibration.external:
+        calibration = calibration.with_threshold(detector.calibration.threshold)
     score = basis.build(detector.score.name, settings)
-    accuracy = float((logits.argmax(axis=1) == growth.labels[judged]).mean()) if len(judged) else None
     grown = replace(detector, score=score, calibration=calibration, held_out=seen, basis=basis, added=added)
     return grown, rises, accuracy
 
@@ -280,7 +290,7 @@ def _with_head(backend: Any, tokenizer: Any, head: LinearMap, classes: Sequence[
     return type(backend)(classifier, tokenizer, str(backend.device), tensors=tensors)
 
 
-def _label_type(before: str, new: Sequence[str]) -> str:
+def label_type_with(before: str, new: Sequence[str]) -> str:
     """The type of the labels: text, once a new class is not of the type of the others."""
     try:
         return before if all(class_name(LABEL_TYPES[before](name)) == name for name in new) else "str"
@@ -288,7 +298,8 @@ def _label_type(before: str, new: Sequence[str]) -> str:
         return "str"
 
 
-def _record(names: Sequence[str], new: Sequence[str], data: str) -> dict[str, Any]:
+def extension_record(names: Sequence[str], new: Sequence[str], data: str) -> dict[str, Any]:
+    """What the provenance of a model says of an extension."""
     made = provenance()
     return {
         "created": made["created"],

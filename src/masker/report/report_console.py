@@ -10,6 +10,7 @@ from masker import distributed
 from masker.commands.evaluate import EvaluationSources, read_evaluation
 from masker.commands.report import ReportDocuments, ReportOptions, report_on
 from masker.errors import MaskerError
+from masker.model import Model
 from masker.report.console import console
 from masker.report.model_card import CARD, write_model_card
 from masker.report.output_folder import check_output_folder
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from masker.commands.train import TrainingSummary
     from masker.config import DataSettings
     from masker.experiments.demo import DemoResult
-    from masker.model import Model
 
 _log = logging.getLogger("masker")
 
@@ -62,6 +62,15 @@ def report_training(summary: TrainingSummary, *, with_page: bool) -> None:
             _name_page(write_report_files(made, report_folder(summary.folder)))
     except (MaskerError, OSError) as error:  # the model is there all the same
         _log.warning("no report on %s: %s", summary.folder, error)
+
+
+def report_extension(folder: str) -> None:
+    """Leave a card in the folder of an extended model."""
+    try:
+        name = Path(folder).name
+        refresh_card(report_on(Model.open(folder), ReportDocuments(), ReportOptions(name)), Path(folder))
+    except (MaskerError, OSError) as error:  # the model is there all the same
+        _log.warning("no card of %s: %s", folder, error)
 
 
 def report_demo(result: DemoResult) -> None:
