@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -66,10 +67,10 @@ def test_a_named_group_is_downloaded_as_labelled_data(service, new_page):
     first_name(page).fill("market")
     with page.expect_download() as waiting:
         page.locator("#download-groups").click()
+    assert waiting.value.suggested_filename == "labelled.jsonl"
     lines = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "text,label" and len(lines) > 3
-    assert {line.rpartition(",")[2] for line in lines[1:]} == {"market"}
-    assert {line.rpartition(",")[0] for line in lines[1:]} <= set(MARKET)
+    rows = [json.loads(line) for line in lines]
+    assert len(rows) > 2 and all(row["label"] == "market" and row["text"] in MARKET for row in rows)
     with page.expect_download() as waiting:
         page.locator("#groups [data-download]").first.click()
     assert Path(waiting.value.path()).read_text(encoding="utf-8").splitlines() == lines

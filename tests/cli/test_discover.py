@@ -27,6 +27,12 @@ def test_files_table_and_json(tmp_path):
     assert {(row["group"], row["label"]) for row in rows} == set(names.items())
     page = (folder / "groups.html").read_text()
     assert all(f'id="group-{place}"' in page for place in names) and "<script" not in page
+    (folder / "texts.csv").write_text("text,label\nhello,mine\n")
+    message = last_line(run("discover", MODEL, str(data), "--all", "--output", str(folder)))
+    assert "texts.csv' exists, and may have labels of yours" in message
+    assert "mine" in (folder / "texts.csv").read_text()
+    done = run("discover", MODEL, str(data), "--all", "--output", str(folder), "--overwrite")
+    assert done.returncode == 0 and "mine" not in (folder / "texts.csv").read_text()
     again = run("discover", MODEL, str(data), "--all", "--json", "--max-groups", "1")
     assert len(json.loads(again.stdout)["groups"]) == 1
 

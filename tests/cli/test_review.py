@@ -21,6 +21,11 @@ def test_a_table_and_tasks(tmp_path):
         rows = list(csv.DictReader(file))
     assert 1 <= len(rows) <= 8 and {row["label"] for row in rows} == {""}
     assert done.stdout.startswith(f"{len(rows)} of 60 texts to label: ")
+    again = ["review", MODEL, str(data), "--budget", "8", "--output", str(table)]
+    table.write_text("text,label\nhello,mine\n")
+    assert "review.csv' exists, and may have labels of yours" in one_line(run(*again))
+    assert "mine" in table.read_text()
+    assert run(*again, "--overwrite").returncode == 0 and "mine" not in table.read_text()
     done = run("review", MODEL, str(data), "--budget", "8", "--output", str(tasks), "--json")
     assert json.loads(done.stdout)["files"] == [str(tasks), str(tmp_path / "tasks.xml")]
     written = json.loads(tasks.read_text())

@@ -147,7 +147,7 @@ def test_every_family_gives_its_head_inputs(tiny_backbones, family):
 def test_refusals(model):
     with pytest.raises(DataError, match="there is no text"):
         extend_model(model, [], [])
-    with pytest.raises(ModelError, match="use --backend torch"):
+    with pytest.raises(ModelError, match="exported model or one in 16 bits does not hold"):
         extend_model(Model.open(EXPORTED), ["a"], ["b"])
     detector = model.require_detector()
     bare = model.with_detector(replace(detector, basis=replace(detector.basis, statistics=None)))

@@ -209,6 +209,18 @@ def test_report_shows_what_needs_no_classes(model):
         report_on(model, ReportDocuments(test=TEST))
 
 
+def test_rejects_are_grouped_and_review_refuses(folder, tmp_path):
+    """Texts with none of the labels are in the bank, and are no class that a group could be near."""
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEST.texts))
+    done = run("discover", str(folder), str(data), "--all", "--json")
+    assert done.returncode == 0, done.stderr
+    groups = json.loads(done.stdout)["groups"]
+    assert groups and all(group["nearest"] in ("food", "space", "sport", None) for group in groups)
+    refused = run("review", str(folder), str(data), "--budget", "3", "--output", str(tmp_path / "r.csv"))
+    assert "review suggests one class for each text, and the model gives several labels" in one_line(refused)
+
+
 def test_what_needs_one_class_for_each_text_says_so(model):
     from masker.extension import extend_model
 

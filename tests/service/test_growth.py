@@ -87,6 +87,44 @@ def test_who_may_extend(model, served):
         assert refused.status_code == 409 and "exported model" in refused.json()["error"]
 
 
+def test_what_a_model_cannot_do_is_not_offered(model):
+    """A conflict, with the reason, and no fault of the service: here a model that keeps no features of its classes."""
+    opened = Model.open(TORCH, device="cpu")
+    detector = opened.require_detector()
+    bare = opened.with_detector(replace(detector, basis=replace(detector.basis, statistics=None)))
+    app = create_app(bare, ServiceOptions(token="open sesame"), extender=lambda texts, labels: {})
+    with TestClient(app, headers=TOKEN) as client:
+        assert client.get("/v1/model").json()["extend"] is False
+        refused = client.post("/v1/extend", json={"texts": ["a"], "labels": ["b"]})
+        assert refused.status_code == 409 and refused.json()["error_type"] == "extend_failed"
+        assert "keeps no features of its training texts" in refused.json()["error"]
+    number = replace(opened, detector=None, classes=[])
+    service = create_app(number, ServiceOptions(token="open sesame"), make_monitor=None, extender=lambda *_: {})
+    growth = service.state.service.growth
+    assert not growth.offers_groups and not growth.offers_extension
+    with pytest.raises(ServiceError, match="this model is a regression") as refused:
+        growth.require_groups()
+    assert refused.value.status == 409 and refused.value.error_type == "discover_failed"
+
+
+def test_a_model_in_16_bits_may_be_extended():
+    """The folder has the full weights, and it is what is extended."""
+    opened = Model.open(TORCH, "torch-bf16", device="cpu")
+    service = create_app(opened, ServiceOptions(token="open sesame"), extender=lambda *_: {}).state.service
+    assert service.growth.offers_extension
+
+
+def test_an_extended_model_that_cannot_be_served_is_not_to_be_extended_again(served, monkeypatch):
+    client, _ = served
+
+    async def failing(everywhere):
+        raise ServiceError(409, "reload_failed", "the model before stays in service: no memory")
+
+    monkeypatch.setattr(client.app.state.service, "reload", failing)
+    refused = client.post("/v1/extend", json={"texts": MARKET, "labels": ["market"] * 6})
+    assert refused.status_code == 409 and "do not send these texts again" in refused.json()["error"]
+
+
 def test_one_at_a_time(model):
     growth = create_app(model).state.service.growth
 

@@ -31,6 +31,7 @@ from masker.cli import options as shared
     metavar="FOLDER",
     help="Write groups.json, texts.csv with a label for each group, and a page, groups.html.",
 )
+@click.option("--overwrite", is_flag=True, help="Replace a table that is there, with the labels in it.")
 @shared.json_option
 @shared.false_alarm_option
 @shared.backend_option

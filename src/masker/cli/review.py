@@ -21,6 +21,7 @@ from masker.cli import options as shared
     metavar="FILE",
     help="A .csv table, or .json for tasks of Label Studio.",
 )
+@click.option("--overwrite", is_flag=True, help="Replace a table that is there, with the labels in it.")
 @shared.json_option
 @shared.backend_option
 @shared.device_option

@@ -11,6 +11,7 @@ from masker.config import DataSettings
 from masker.discovery import Discovery, DiscoverySettings, discover_groups
 from masker.discovery.discovering import FoundGroups, store_texts
 from masker.discovery.text_store import TextStore
+from masker.errors import ConfigError
 from masker.extras import require
 from masker.files import atomic_writer, write_json
 from masker.model import Model
@@ -28,6 +29,7 @@ class DiscoverOptions:
         output: Folder for :data:`JSON` and :data:`TABLE`; ``None`` writes neither.
         backend, device: As for predictions.
         false_alarm_rate: Another rate at which texts are rejected.
+        overwrite: Replace a :data:`TABLE` that is there, and may have labels of the user's by now.
     """
 
     settings: DiscoverySettings = field(default_factory=DiscoverySettings)
@@ -35,6 +37,7 @@ class DiscoverOptions:
     backend: str | None = None
     device: str = "auto"
     false_alarm_rate: float | None = None
+    overwrite: bool = False
 
 
 def discover(folder: str, data: str, data_settings: DataSettings, options: DiscoverOptions) -> Discovery:
@@ -43,9 +46,12 @@ def discover(folder: str, data: str, data_settings: DataSettings, options: Disco
     Memory does not grow with the number of texts; vectors of rejected texts are kept on disk meanwhile.
 
     Raises:
+        ConfigError: When there is a table that must not be overwritten.
         DataError: When no text is rejected.
     """
     require("grouping texts", "sklearn")
+    if options.output is not None and not options.overwrite:
+        keep_labelled_table(options.output / TABLE)
     model = Model.open(folder, options.backend, options.device, false_alarm_rate=options.false_alarm_rate)
     settings = options.settings
     with TextStore() as store:
@@ -67,6 +73,14 @@ def discover(folder: str, data: str, data_settings: DataSettings, options: Disco
             write_json(options.output / JSON, found.to_json())
             write_table(store, groups, options.output / TABLE)
     return found
+
+
+def keep_labelled_table(path: Path) -> None:
+    """Refuse to replace a table that people write labels into."""
+    if path.exists():
+        raise ConfigError(
+            f"'{path}' exists, and may have labels of yours; choose another --output, or --overwrite replaces it"
+        )
 
 
 def write_table(store: TextStore, found: FoundGroups, path: Path) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from masker.commands.discover import keep_labelled_table
 from masker.commands.text_chunks import text_chunks
 from masker.config import DataSettings
 from masker.discovery import DiscoverySettings
@@ -33,6 +34,7 @@ class ReviewOptions:
         output: A ``.csv`` file, or a ``.json`` file of tasks for Label Studio.
         settings: How groups are found.
         backend, device: As for predictions.
+        overwrite: Replace a file that is there, and may have labels of the user's by now.
     """
 
     budget: int
@@ -40,18 +42,22 @@ class ReviewOptions:
     settings: DiscoverySettings = field(default_factory=DiscoverySettings)
     backend: str | None = None
     device: str = "auto"
+    overwrite: bool = False
 
 
 def review(folder: str, data: str, data_settings: DataSettings, options: ReviewOptions) -> dict[str, Any]:
     """Choose texts of ``data`` to label and write them; returns a JSON-ready summary.
 
     Raises:
-        ConfigError: When the output is neither a ``.csv`` nor a ``.json`` file, or the model gives several labels.
+        ConfigError: When the output is neither a ``.csv`` nor a ``.json`` file, or is there already, or the model gives
+            several labels.
     """
     require("grouping texts", "sklearn")
     path = Path(options.output).expanduser()
     if path.suffix.lower() not in (".csv", ".json"):
         raise ConfigError(f"--output must end in .csv, or in .json for Label Studio; got '{options.output}'")
+    if not options.overwrite:
+        keep_labelled_table(path)
     model = Model.open(folder, options.backend, options.device)
     if model.is_multi_label:
         raise ConfigError(

@@ -136,7 +136,9 @@ def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, 
         DataError: When there is no text.
         ModelError: When the model does not hold its weights, or features of its training texts.
     """
-    detector, statistics = _extendable(model)
+    detector, statistics = check_extendable(model)
+    if model.backend.weights() is None:
+        raise ModelError("extend changes the weights, which an exported model or one in 16 bits does not hold")
     if not len(texts):
         raise DataError("extend: there is no text; give labelled texts")
     names = [class_name(label) for label in labels]
@@ -166,7 +168,8 @@ def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, 
     return Extension(extended, dict(sorted(Counter(names).items())), new, accuracy, kept, rises)
 
 
-def _extendable(model: Model) -> tuple[Detector, Statistics]:
+def check_extendable(model: Model) -> tuple[Detector, Statistics]:
+    """What an extension changes, its weights aside; the errors are those of :func:`extend_model`."""
     detector, method = model.require_detector("extend"), METHODS.get(model.settings.training.method)
     if model.is_multi_label:
         raise ConfigError(
@@ -177,8 +180,6 @@ def _extendable(model: Model) -> tuple[Detector, Statistics]:
             f"a model of method {method.name} with score {detector.score.name} cannot be extended; train it anew on "
             "all texts with --retrain --data TRAINING_DATA"
         )
-    if model.backend.weights() is None:
-        raise ModelError("extend changes the weights, which this backend does not hold; use --backend torch")
     if detector.basis.statistics is None or KIND not in detector.basis.statistics.moments:
         raise ModelError(
             "the model keeps no features of its training texts; add them with 'masker calibrate MODEL DATA --score "

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,12 @@ import numpy as np
 from masker.discovery import Discovery, DiscoverySettings, discover_groups
 from masker.discovery.discovering import FoundGroups, store_texts
 from masker.discovery.text_groups import discovery_sentence
+from masker.discovery.text_space import TextSpace
 from masker.discovery.text_store import CHUNK, TextStore
 from masker.documents.texts import Text
+from masker.errors import MaskerError
 from masker.extras import require
+from masker.inference.onnx_backend import OnnxBackend
 from masker.model import Model
 from masker.service.failures import ServiceError, overloaded
 
@@ -112,16 +115,30 @@ class Growth:
     @property
     def offers_groups(self) -> bool:
         """Whether texts can be grouped."""
-        return self._service.served.model.detector is not None and find_spec("sklearn") is not None
+        return self._offers(self.require_groups)
 
     @property
     def offers_extension(self) -> bool:
         """Whether a caller with the token may extend the model."""
+        return self._offers(self.require_extension)
+
+    @staticmethod
+    def _offers(required: Callable[[], Any]) -> bool:
         try:
-            self.require_extension()
+            required()
         except ServiceError:
             return False
         return True
+
+    def require_groups(self) -> None:
+        """Check that texts can be grouped.
+
+        Raises:
+            ServiceError: When the model or the machine lacks what it takes.
+        """
+        with _refused("discover_failed"):
+            require("grouping texts", "sklearn")
+            TextSpace.of(self._service.served.model)
 
     def require_extension(self) -> Extender:
         """What extends the model.
@@ -135,11 +152,17 @@ class Growth:
         if self._extender is None:
             message = "this service cannot change its model; use 'masker extend', and start it anew"
             raise ServiceError(409, "extend_failed", message)
-        if self._service.served.model.is_multi_label:
+        model = self._service.served.model
+        if model.is_multi_label:
             raise ServiceError(409, "extend_failed", "a model of several labels cannot be extended; train it anew")
-        if self._service.served.model.backend.weights() is None:
+        if isinstance(model.backend, OnnxBackend):
             message = "the service runs an exported model; use 'masker extend', export it again, and reload"
             raise ServiceError(409, "extend_failed", message)
+        with _refused("extend_failed"):
+            require("extending a model", "torch", "transformers")
+            from masker.extension import check_extendable
+
+            check_extendable(model)
         return self._extender
 
     async def discover(self, texts: Sequence[Text], settings: DiscoverySettings) -> dict[str, Any]:
@@ -148,6 +171,7 @@ class Growth:
         Raises:
             ServiceError: When the texts are of the wrong kind or beyond a limit, or others are being grouped.
         """
+        self.require_groups()
         model = self._service.served.model
         self._service.check(model, texts)
         found: dict[str, Any] = await self._alone(group_texts, model, texts, settings)
@@ -162,7 +186,11 @@ class Growth:
         extender = self.require_extension()
         self._service.check(self._service.served.model, texts)
         report: dict[str, Any] = await self._alone(extender, texts, labels)
-        await self._service.reload(everywhere=True)
+        try:
+            await self._service.reload(everywhere=True)
+        except ServiceError as error:
+            message = f"the model in the folder is extended, so do not send these texts again; {error}"
+            raise ServiceError(error.status, error.error_type, message) from error
         return report
 
     async def _alone(self, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -174,3 +202,12 @@ class Growth:
     def stop(self) -> None:
         """Wait for what is under way."""
         self._thread.shutdown()
+
+
+@contextmanager
+def _refused(error_type: str) -> Iterator[None]:
+    """What this model cannot do is a conflict, and no fault of the request or of the service."""
+    try:
+        yield
+    except MaskerError as error:
+        raise ServiceError(409, error_type, str(error)) from error

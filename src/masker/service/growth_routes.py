@@ -32,7 +32,7 @@ def growth_routes(service: Service) -> APIRouter:
     @router.post(
         DISCOVER,
         response_model=DiscoverResponse,
-        responses=errors(408, 413, 415, 422, 429),
+        responses=errors(408, 409, 413, 415, 422, 429),
         openapi_extra=_body(discover_schema(options, pairs=pairs)),
     )
     async def discover(request: Request) -> Response:

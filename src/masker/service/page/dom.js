@@ -39,7 +39,8 @@ export const cosine = (value) => value.toFixed(2).replace("-", "−");
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 export function download(name, content) {
-  const url = URL.createObjectURL(new Blob([content], { type: "text/csv;charset=utf-8" }));
+  const type = name.endsWith(".csv") ? "text/csv" : "application/jsonl";
+  const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
   make("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

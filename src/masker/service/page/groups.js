@@ -1,6 +1,5 @@
 // The rejected texts of the session in groups: name them, download them as labelled data, or extend the model by them.
 
-import { formatCsv } from "./csv.js";
 import { byId, cosine, download, make, plural } from "./dom.js";
 import { asInput, call, classifyAll } from "./service.js";
 
@@ -119,12 +118,11 @@ function update() {
   byId("download-groups").textContent = count ? `Download ${plural(count, "labelled text")}` : "Download labelled texts";
 }
 
+/** Not CSV: a cell that a spreadsheet would run gets an apostrophe there, and the model would learn it. */
 function downloadNamed(groups) {
-  const rows = groups.flatMap(({ name, inputs }) => inputs.map((input) => [input, name]));
-  const pairs = rows.some(([input]) => input.pair !== null);
-  const head = ["text", ...(pairs ? ["text_pair"] : []), "label"];
-  download("labelled.csv", formatCsv([head, ...rows.map(([{ text, pair }, name]) =>
-    [text, ...(pairs ? [pair] : []), name])]));
+  const rows = groups.flatMap(({ name, inputs }) => inputs.map(({ text, pair }) =>
+    ({ text, ...(pair === null ? {} : { text_pair: pair }), label: name })));
+  download("labelled.jsonl", rows.map((row) => JSON.stringify(row) + "\n").join(""));
 }
 
 async function extend(session, onExtended) {
@@ -133,14 +131,15 @@ async function extend(session, onExtended) {
   const labels = groups.flatMap((group) => group.inputs.map(() => group.name));
   say("Extending the model.");
   const report = await call("v1/extend", { body: { texts: inputs.map(asInput), labels } });
+  found = null; // the model has these texts now: whatever fails below, they must not be sent again
+  byId("groups").replaceChildren();
+  update();
+  await onExtended();
   const before = session.rejected;
   const answers = await judgeAgain(before);
   const still = answers.filter((answer) => answer.is_ood).length;
   session.answer(before, answers);
-  found = null;
-  byId("groups").replaceChildren();
   update();
-  await onExtended();
   const what = report.new_classes.length ? `New: ${report.new_classes.join(", ")}. ` : "";
   say(`The model has ${plural(report.classes, "class").replace("classs", "classes")} now. ${what}` +
     `Of ${plural(before.length, "rejected text")}, ${still === 1 ? "1 is" : `${still} are`} still rejected.`);
