@@ -62,7 +62,8 @@ def test_retraining_takes_old_and_new_texts(masker_place, tmp_path):
     assert report["new_classes"] == ["music"] and report["classes"] == 4 and report["added"] == {"music": 24}
     assert not (tmp_path / "model.partial").exists() and (model / "notes.txt").read_text() == "ours"
     before, after = (json.loads((place / "masker.json").read_text()) for place in (masker_place / "model", model))
-    assert after["settings"] == before["settings"], "it starts where the model started"
+    assert after["settings"] == before["settings"], "no folder in it that may go"
+    assert after["detection"]["added_classes"] == [name == "music" for name in after["classes"]]
     record = after["provenance"]["extended"]
     assert len(record) == 1 and record[0]["texts"] == {"music": 24} and record[0]["new_classes"] == ["music"]
     # Once a class was added, retraining needs its texts, too.

@@ -13,7 +13,7 @@ from masker.cli import options as shared
 @click.argument("model")
 @click.argument("new")
 @click.option("--output", type=click.Path(), metavar="FOLDER", help="Write a new model instead of replacing this one.")
-@click.option("--retrain", is_flag=True, help="Train fully, on old and new texts; needs --data.")
+@click.option("--retrain", is_flag=True, help="Train fully, on all texts, from the present weights; needs --data.")
 @click.option("--data", metavar="FILE", help="The data that the model was trained on, for --retrain.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished --retrain instead of resuming it.")
 @shared.json_option
