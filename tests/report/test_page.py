@@ -116,6 +116,13 @@ def test_what_cannot_be_copied(output, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+def test_a_run_with_other_settings_is_not_published(output, tmp_path):
+    changed = {**SUMMARY, "setting": {**SUMMARY["setting"], "overrides": ["loss.lambda_mer=0.5"]}}
+    (output / "nli" / "summary.json").write_text(dumps_summary(changed))
+    with pytest.raises(ConfigError, match="made with --set loss.lambda_mer=0.5; make it a recipe of its own"):
+        add_results(output, tmp_path / "results")
+
+
 def test_notes_by_recipe():
     assert read_notes("intro\n## a\none\n\ntwo\n## b\n") == {"a": "one\n\ntwo", "b": ""}
 

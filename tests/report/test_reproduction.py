@@ -57,6 +57,9 @@ def test_the_data_behind_a_table_are_described():
     assert presets[6].startswith(
         "Systems start from the preset `ood`, training as in the paper, except: rate and batch"
     )
+    searched = summary_lines({**summary, "setting": {**setting, "preset": "ood", "grid": True, "overrides": ["a.b=1"]}})
+    assert "**Not the recipe's settings:** `a.b=1`." in searched
+    assert "rate and batch size were searched" in searched[7] and "one of its choices" not in searched[7]
     assert "Documents of the test sets" in "\n".join(
         summary_lines({**summary, "setting": {**setting, "test_documents": None}})
     )

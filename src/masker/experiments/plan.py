@@ -87,6 +87,8 @@ class Plan:
     runs: tuple[Run, ...]
     graph: Graph = field(repr=False)
     raw: dict[str, bool] = field(default_factory=dict)  # corpora that should be raw text, and whether they are
+    overrides: tuple[str, ...] = ()  # settings of every run that are not the recipe's
+    grid: bool = False  # whether rate and batch size were searched
 
 
 def plan_recipe(
@@ -110,7 +112,7 @@ def plan_recipe(
         raise ConfigError(f"no run of recipe '{recipe.name}' matches --only {asked}; {wanted.known()}")
     corpora = {part["corpus"] for part in planner.selected.values()}
     raw = found_raw([name for name in recipe.raw if name in corpora], fetch=fetch)
-    return Plan(recipe, scale_name, scale, runs, planner.graph, raw)
+    return Plan(recipe, scale_name, scale, runs, planner.graph, raw, tuple(options.overrides), options.grid)
 
 
 def plan_recipes(

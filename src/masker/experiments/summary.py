@@ -196,6 +196,8 @@ def _setting(plan: Plan, results: dict[str, Any], stages: list[dict[str, Any]]) 
         "stand_ins": {name: stand_in.model_dump() for name, stand_in in scale.stand_ins.items() if _used(plan, name)},
         "settings": scale.settings,
         "preset": plan.recipe.preset if _in_paper(plan.recipe) else None,
+        "overrides": list(plan.overrides),
+        "grid": plan.grid,
         "notes": scale.notes,
         "evaluation_seconds": round(sum(record["took"] for record in results.values())),
         "seconds": round(sum(stage["took"] for stage in stages)),

@@ -62,6 +62,9 @@ def add_results(output: Path, results: Path = RESULTS) -> list[Path]:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"'{path}' has {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} may be committed")
         summary = json.loads(path.read_text(encoding="utf-8"))
+        if summary["setting"].get("overrides"):
+            changed = ", ".join(summary["setting"]["overrides"])
+            raise ConfigError(f"'{path}' was made with --set {changed}; make it a recipe of its own to publish it")
         encoder = other_encoder(summary)
         target = results / f"{'.'.join([summary['recipe'], summary['scale'], *encoder])}.json"
         write_text(target, path.read_text(encoding="utf-8"))

@@ -158,6 +158,8 @@ def _setting_lines(summary: dict[str, Any]) -> list[str]:
     for name, stand_in in setting["stand_ins"].items():
         dropped = f" (without {', '.join(stand_in['without_labels'])})" if stand_in["without_labels"] else ""
         lines.append(f"`{stand_in['corpus']}`{dropped} stands in for `{name}`: {stand_in['reason']}.")
+    changed = setting.get("overrides", [])  # older summaries do not tell
+    lines += [f"**Not the recipe's settings:** {', '.join(f'`{one}`' for one in changed)}."] if changed else []
     return [*lines, *_data_lines(setting), *setting["notes"], *_preset_lines(setting)]
 
 
@@ -180,9 +182,9 @@ def _preset_lines(setting: dict[str, Any]) -> list[str]:
     preset = setting.get("preset")  # older summaries do not tell
     if preset is None:
         return []
-    return [
-        f"Systems start from the preset `{preset}`, training as in the paper, except: {'; '.join(STILL_DIFFERENT)}."
-    ]
+    found = "rate and batch size were searched on a tenth of the training documents"
+    differences = [found, *STILL_DIFFERENT[1:]] if setting.get("grid") else STILL_DIFFERENT
+    return [f"Systems start from the preset `{preset}`, training as in the paper, except: {'; '.join(differences)}."]
 
 
 def _shown(cell: Cell) -> str:
