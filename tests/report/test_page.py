@@ -119,7 +119,7 @@ def test_what_cannot_be_copied(output, tmp_path):
 def test_a_run_with_other_settings_is_not_published(output, tmp_path):
     changed = {**SUMMARY, "setting": {**SUMMARY["setting"], "overrides": ["loss.lambda_mer=0.5"]}}
     (output / "nli" / "summary.json").write_text(dumps_summary(changed))
-    with pytest.raises(ConfigError, match="made with --set loss.lambda_mer=0.5; make it a recipe of its own"):
+    with pytest.raises(ConfigError, match=r"made with --set loss\.lambda_mer=0\.5; make it a recipe of its own"):
         add_results(output, tmp_path / "results")
 
 
