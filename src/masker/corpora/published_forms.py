@@ -18,6 +18,7 @@ from typing import NamedTuple
 from masker.corpora.bot_messages import bot_files, read_bot
 from masker.corpora.corpus_rows import STARS, CorpusRow, Parts, distinct, normalise, seventy_thirty
 from masker.corpora.intent_folders import intent_files, read_intents
+from masker.corpora.newswire import read_newswire, story_files
 from masker.corpora.product_reviews import read_grocery, read_products, review_files
 from masker.errors import DataError
 from masker.files import file_sha256
@@ -179,5 +180,12 @@ PUBLISHED_FORMS = {
     "hint3-powerplay11": _bot("powerplay11", 471, 309, 674),
     "hint3-sofmattress": _bot("sofmattress", 328, 253, 144),
     "hwu64": _intents("HWU64", 8954, 1076, 1076),
+    "reuters": PublishedForm(
+        "reuters21578.tar.gz",
+        read_newswire,
+        "http://www.daviddlewis.com/resources/testcollections/reuters21578/",
+        story_files,
+        rows={"train": 7770, "test": 3019},
+    ),
     "snips": _intents("SNIPS", 13084, 700, 700),
 }

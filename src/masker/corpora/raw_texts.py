@@ -1,4 +1,4 @@
-"""Is a corpus the raw text? Some sources have 20 Newsgroups without its mail headers, or as lower-case words only."""
+"""Is a corpus the raw text? Some sources have 20 Newsgroups without headers, or Reuters as lower-case words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice
 from masker.corpora.lookup import fetch_corpus
 
 #: What a raw text of a corpus begins with; corpora that have one form only are not listed.
-RAW_START = {"20newsgroups": re.compile(r"\s*[A-Z][A-Za-z-]*: ")}
+RAW_START = {"20newsgroups": re.compile(r"\s*[A-Z][A-Za-z-]*: "), "reuters": re.compile(r"[^A-Z]*[A-Z]")}
 #: Texts that are looked at, and the share of them that must begin like that: a few posts have no headers.
 _SAMPLE = 200
 _SHARE = 0.9
