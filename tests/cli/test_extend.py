@@ -89,6 +89,19 @@ def test_lists_of_labels_are_refused(masker_place, tmp_path):
     assert not (tmp_path / "model2").exists() and not (tmp_path / "model2.partial").exists()
 
 
+def test_a_folder_that_another_process_extends_is_left_to_it(masker_place, tmp_path):
+    import shutil
+
+    from filelock import FileLock
+
+    model = shutil.copytree(masker_place / "model", tmp_path / "model")
+    data = write_jsonl(tmp_path / "new.jsonl", *make_corpus(12, seed=3, topics=MUSIC))
+    before = (model / "masker.json").read_bytes()
+    with FileLock(tmp_path / ".model.extend.lock"):
+        assert "another process is extending" in last_line(run("extend", str(model), str(data)))
+    assert (model / "masker.json").read_bytes() == before
+
+
 def test_wrong_input_is_one_line(masker_place, tmp_path):
     model, data = str(masker_place / "model"), str(masker_place / "test.jsonl")
     assert "--retrain and --data TRAINING_DATA belong together" in one_line(run("extend", model, data, "--retrain"))

@@ -33,8 +33,7 @@ from masker.detection.statistics import Statistics
 from masker.documents.folds import stratified_folds
 from masker.documents.texts import Text
 from masker.errors import ConfigError, DataError, ModelError
-from masker.extension.grown_head import grow_head
-from masker.extension.grown_statistics import grown_statistics
+from masker.extension.grown_parts import Growing, GrownParts
 from masker.inference.outputs import Outputs
 from masker.labels import LABEL_TYPES, class_indices, class_name
 from masker.model import Model
@@ -78,50 +77,6 @@ class Extension:
     rises: dict[str, float]
 
 
-@dataclass(frozen=True)
-class _Grown:
-    """A head and statistics with some new texts."""
-
-    head: LinearMap
-    statistics: Statistics
-
-
-@dataclass(frozen=True)
-class _Growth:
-    """What it takes to grow a model."""
-
-    model: Model
-    statistics: Statistics
-    head: LinearMap
-    bank: Any  # (M, F) head inputs of the bank
-    outputs: Outputs  # of the new texts
-    inputs: Any  # (N, F) their head inputs
-    labels: Labels  # (N,)
-    classes: list[str]
-
-    def grown_without(self, left_out: Any) -> _Grown:
-        """Head and statistics made with the new texts that are not left out."""
-        rows = np.flatnonzero(~left_out)
-        labels, settings = self.labels[rows], self.model.settings
-        vectors = np.concatenate([self.bank, self.inputs[rows]]).astype(np.float64)
-        known = np.concatenate([self.statistics.bank_labels, labels])
-        head = grow_head(self.head, vectors, known, len(self.classes), settings.model.head)
-        grown = grown_statistics(
-            self.statistics,
-            self.outputs_of(rows, head),
-            labels,
-            head(self.bank).astype(np.float32),
-            settings.detection.bank,
-        )
-        return _Grown(head, grown)
-
-    def outputs_of(self, rows: Any, head: LinearMap) -> Outputs:
-        """The outputs of some new texts with another head."""
-        lengths = None if self.outputs.lengths is None else self.outputs.lengths[rows]
-        features = {kind: self.outputs.features[kind][rows] for kind in self.statistics.moments}
-        return Outputs(head(self.inputs[rows]).astype(np.float32), features, lengths)
-
-
 def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, data: str = "") -> Extension:
     """Add labelled texts, of new classes or old, to a trained model.
 
@@ -150,7 +105,7 @@ def extend_model(model: Model, texts: Sequence[Text], labels: Sequence[Any], *, 
     head = LinearMap(*read_output_layer(backend.classifier))
     _check_agreement(head(bank), statistics.bank_logits)
     inputs = head_inputs_of(backend.classifier, outputs.features[KIND])
-    growth = _Growth(model, statistics, head, bank, outputs, inputs, class_indices(names, classes), classes)
+    growth = Growing(model, statistics, head, bank, outputs, inputs, class_indices(names, classes), classes)
     final = growth.grown_without(np.zeros(len(texts), dtype=bool))
     grown, rises, accuracy = _recalibrated(growth, detector, final)
     extended = replace(
@@ -195,7 +150,7 @@ def _check_agreement(found: Floats, stored: Any) -> None:
 
 
 def _recalibrated(
-    growth: _Growth, detector: Detector, final: _Grown
+    growth: Growing, detector: Detector, final: GrownParts
 ) -> tuple[Detector, dict[str, float], float | None]:
     """The detector of the grown model; ``rises`` and ``accuracy`` of its :class:`Extension`."""
     settings, combination = growth.model.settings, detector.basis.combination
@@ -243,7 +198,7 @@ def _recalibrated(
     return grown, rises, accuracy
 
 
-def _rises(growth: _Growth, final: _Grown, names: Sequence[str], settings: Settings) -> dict[str, float]:
+def _rises(growth: Growing, final: GrownParts, names: Sequence[str], settings: Settings) -> dict[str, float]:
     """By how much the new detector finds texts of the bank stranger than the old one did, by score."""
     before, count = growth.statistics, len(growth.statistics.bank_labels)
     old = Outputs(growth.head(growth.bank).astype(np.float32), before.bank, before.bank_lengths)
@@ -258,7 +213,7 @@ def _rises(growth: _Growth, final: _Grown, names: Sequence[str], settings: Setti
 
 
 def _cross_fitted(
-    growth: _Growth, names: Sequence[str], settings: Settings
+    growth: Growing, names: Sequence[str], settings: Settings
 ) -> tuple[dict[str, Floats], Floats, Labels]:
     """Scores and logits of new texts by heads and statistics that were made without them, and the texts' numbers.
 

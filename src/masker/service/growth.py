@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,15 +42,11 @@ class FolderExtender:
 
     def __call__(self, texts: Sequence[Text], labels: Sequence[Any]) -> dict[str, Any]:
         require("extending a model", "torch", "transformers")
-        from filelock import FileLock, Timeout
+        from masker.extension import BusyFolderError, extend_folder
 
-        from masker.extension import extend_folder
-
-        folder = Path(self._folder).expanduser().absolute()
         try:
-            with FileLock(folder.with_name(f".{folder.name}.extend.lock"), timeout=0):
-                made, _ = extend_folder(folder, texts, labels, device=self._device, data=SOURCE)
-        except Timeout:
+            made, _ = extend_folder(self._folder, texts, labels, device=self._device, data=SOURCE)
+        except BusyFolderError:
             raise overloaded("another worker extends the model; try again", _WAIT) from None
         return {
             "added": made.added,
