@@ -139,7 +139,10 @@ _REVIEWS = (
     "git checkout 34b14392887a5c01323c52124821c75db2067887"
 )
 
-_INTENTS = "git clone https://github.com/jianguoz/Few-Shot-Intent-Detection"
+_INTENTS = (
+    "git clone https://github.com/jianguoz/Few-Shot-Intent-Detection, then in it "
+    "git checkout ffa870f2c86c347e8937433da8c33e1f56bc3490"
+)
 
 
 def _intents(name: str, train: int, dev: int, test: int) -> PublishedForm:
@@ -167,7 +170,7 @@ PUBLISHED_FORMS = {
     "amazon50": PublishedForm(
         "50EleReviews.json",
         _read_electronics,
-        "ask the authors of Chen & Liu 2014, or --stand-ins takes its stand-in",
+        "named in the README of https://github.com/leishu02/EMNLP2017_DOC",
     ),
     "atis": _intents("ATIS", 4478, 500, 893),
     "finefood": PublishedForm(
