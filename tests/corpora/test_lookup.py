@@ -76,7 +76,7 @@ def test_a_corpus_that_no_source_can_reach(monkeypatch, cache):
         ),
         (
             "amazon50",
-            "stand-in) and run `masker data fetch amazon50 --from 50Ele",
+            "EMNLP2017_DOC) and run `masker data fetch amazon50 --from 50Ele",
         ),
         ("mnli-nogenre", 'with mnli-nogenre.train.jsonl.gz, each with {"text", "text_pair", "label"} lines'),
     ],
