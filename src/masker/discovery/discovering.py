@@ -161,7 +161,7 @@ def _described(
     statistics = model.require_detector().basis.statistics
     known = None if statistics is None else KnownClasses.of(statistics, space, settings.seed)
     members = [np.flatnonzero(grouping.labels == group) for group in range(len(grouping.centres))]
-    texts = [str(record["text"]) for record in sample.records]
+    texts = [" / ".join(_texts_of(record)) for record in sample.records]
     terms = distinctive_terms([[texts[row] for row in rows] for rows in members])
     groups: list[TextGroup] = []
     for place, rows in enumerate(members):
@@ -183,6 +183,10 @@ def _described(
             )
         )
     return groups
+
+
+def _texts_of(record: dict[str, Any]) -> list[str]:
+    return [record[name] for name in ("text", "text_pair") if name in record]
 
 
 def _text_entries(text: Text) -> dict[str, str]:

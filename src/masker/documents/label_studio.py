@@ -13,11 +13,12 @@ from xml.sax.saxutils import quoteattr
 _CHOICE, _TYPED = "label", "new_label"
 
 
-def to_task(text: str, pair: str | None, label: str, confidence: float, **facts: Any) -> dict[str, Any]:
-    """A task with the model's answer as a suggestion; ``facts`` are shown beside the text."""
+def to_task(text: str, pair: str | None, label: str, confidence: float | None, **facts: Any) -> dict[str, Any]:
+    """A task with a suggestion, the model's answer or, without a confidence, another; ``facts`` stand beside the text."""
     texts = {"text": text} if pair is None else {"text": text, "text_pair": pair}
     choice = {"from_name": _CHOICE, "to_name": "text", "type": "choices", "value": {"choices": [label]}}
-    prediction = {"model_version": "masker", "score": confidence, "result": [choice]}
+    sure = {} if confidence is None else {"score": confidence}
+    prediction = {"model_version": "masker", **sure, "result": [choice]}
     return {"data": {**texts, **facts}, "predictions": [prediction]}
 
 
