@@ -14,7 +14,7 @@ _CHOICE, _TYPED = "label", "new_label"
 
 
 def to_task(text: str, pair: str | None, label: str, confidence: float | None, **facts: Any) -> dict[str, Any]:
-    """A task with a suggestion, the model's answer or, without a confidence, another; ``facts`` stand beside the text."""
+    """A task with a suggestion, the model's own if it has a confidence; ``facts`` are shown beside the text."""
     texts = {"text": text} if pair is None else {"text": text, "text_pair": pair}
     choice = {"from_name": _CHOICE, "to_name": "text", "type": "choices", "value": {"choices": [label]}}
     sure = {} if confidence is None else {"score": confidence}
