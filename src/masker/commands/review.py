@@ -20,7 +20,7 @@ from masker.errors import ConfigError
 from masker.extras import require
 from masker.files import atomic_writer, write_json, write_text
 from masker.labelling import Suggestion, choose_texts
-from masker.labelling.label_choice import GROUP, describe_judged
+from masker.labelling.label_choice import describe_judged
 from masker.model import Model
 from masker.progress import progress_bar
 
@@ -85,9 +85,11 @@ def write_suggestions(chosen: Sequence[Suggestion], classes: Sequence[str], path
     """Write a table with an empty column ``label``, or tasks and the labelling interface beside them."""
     pairs = any(suggestion.pair is not None for suggestion in chosen)
     if path.suffix.lower() == ".json":
+        # How sure the model is, where what is suggested is its answer and not the name of a group.
+        sure = [one.confidence if str(one.label) in classes else None for one in chosen]
         tasks = [
-            to_task(one.text, one.pair, str(one.label), _confidence(one), reason=one.reason, p_value=one.p_value)
-            for one in chosen
+            to_task(one.text, one.pair, str(one.label), confidence, reason=one.reason, p_value=one.p_value)
+            for one, confidence in zip(chosen, sure, strict=True)
         ]
         names = list(dict.fromkeys([*classes, *(str(one.label) for one in chosen)]))
         write_json(path, tasks)
@@ -111,8 +113,3 @@ def write_suggestions(chosen: Sequence[Suggestion], classes: Sequence[str], path
             figures = [f"{one.confidence:.4f}", f"{one.p_value:.4f}", str(one.is_ood).lower()]
             table.writerow([one.text, *([one.pair] if pairs else []), "", one.label, one.reason, *figures])
     return [str(path)]
-
-
-def _confidence(one: Suggestion) -> float | None:
-    """How sure the model is of what is suggested; the name of a group is none of its answers."""
-    return None if one.reason == GROUP else one.confidence
