@@ -38,6 +38,13 @@ def test_budgets_are_cells_of_one_unit():
 
 
 def test_figures_that_a_model_does_not_have_are_left_out():
-    sides = {"extended": {"accuracy_old": 0.5, "accuracy_new": None}, "retrained": {"accuracy_old": 0.5}}
-    [found] = compare_parts([row("extend", 0, **sides)])
-    assert found["metric"] == "accuracy_old" and found["wins"] == 0
+    sides = {
+        "before": {"accuracy_old": 0.52, "accuracy_new": None},
+        "extended": {"accuracy_old": 0.5, "accuracy_new": None},
+        "retrained": {"accuracy_old": 0.49},
+    }
+    found = compare_parts([row("extend", 0, **sides)])
+    assert [(one["theirs"], one["metric"], one["difference"]) for one in found] == [
+        ("before", "accuracy_old", -2.0),
+        ("retrained", "accuracy_old", 1.0),
+    ]

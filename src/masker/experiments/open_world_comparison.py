@@ -9,11 +9,14 @@ from masker.experiments.comparison import compare_paired
 
 Row = dict[str, Any]
 
-#: For each part: what is compared with what, and in which figures.
+#: For each part: what is compared with what, and in which figure.
 COMPARED = {
-    "discover": ("masker", "k_means", ("accuracy", "nmi", "ari")),
-    "extend": ("extended", "retrained", ("accuracy_old", "accuracy_new", "auroc")),
-    "review": ("review", "random", ("accuracy", "auroc")),
+    "discover": [("masker", "k_means", figure) for figure in ("accuracy", "nmi", "ari")],
+    "extend": [
+        ("extended", "before", "accuracy_old"),
+        *(("extended", "retrained", figure) for figure in ("accuracy_old", "accuracy_new", "auroc")),
+    ],
+    "review": [("review", "random", figure) for figure in ("accuracy", "auroc")],
 }
 
 
@@ -28,8 +31,7 @@ def compare_parts(rows: Iterable[Row], chosen_on: Container[int] = ()) -> list[R
             by_system.setdefault(row["system"], []).append(row)
     found = []
     for system, own in by_system.items():
-        ours, theirs, figures = COMPARED[own[0]["part"]]
-        for figure in figures:
+        for ours, theirs, figure in COMPARED[own[0]["part"]]:
             sides: dict[str, dict[tuple[Any, Any], float]] = {ours: {}, theirs: {}}
             for row in own:
                 unit = (row["train"], row["model"], row["seed"])

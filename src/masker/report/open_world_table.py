@@ -24,6 +24,7 @@ _SIDES = {
     "masker": "groups",
     "k_means": "k-means",
     "extended": "extended",
+    "before": "the model before",
     "retrained": "retrained",
     "review": "chosen texts",
     "random": "random texts",
