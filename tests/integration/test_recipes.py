@@ -23,6 +23,7 @@ CLASSES = {
     "20newsgroups": [f"group{n}" for n in range(8)],
     "amazon24": [f"kind{n}" for n in range(8)],
     "hwu64": [f"intent{n}" for n in range(8)],
+    "atis": ["flight", "fare"],
     "reuters": TOPICS,
     "snips": ["play", "weather"],
     "imdb": ["negative", "positive"],

@@ -79,7 +79,7 @@ def test_missing_corpora_are_named(text_of, corpora, tiny_recipe, tmp_path):
     lines = text_of("ood-main", "tsne", scale="paper").splitlines()
     assert "Data that ood-main lacks: 20newsgroups, amazon50, finefood, imdb, reuters, sst2." in lines
     assert "Data that tsne lacks: amazon50, finefood, sst2." in lines
-    assert "Data that ood-main wants as raw text: 20newsgroups." in lines
+    assert "Data that ood-main wants as raw text: 20newsgroups, reuters." in lines
     [posts] = [line for line in lines if line.startswith("  20newsgroups: ")]
     assert "20news-bydate.tar.gz" in posts and posts.endswith("; what is downloaded is not raw.")
     [amazon] = [line for line in lines if line.startswith("  amazon50: ")]
