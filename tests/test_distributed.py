@@ -138,3 +138,46 @@ def test_one_temporary_folder_for_all(two):
     assert [found["files"] for found in two] == [["0", "1"]] * 2
     assert [found["left"] for found in two] == [False] * 2
     assert [found["shut down"] for found in two] == [True] * 2
+
+
+ENDING = """
+import atexit, sys, tempfile
+from torch import distributed as engine
+from masker import distributed
+
+class Remnant:
+    def __del__(self):
+        print("taken apart")
+
+remnant = Remnant()
+atexit.register(print, "handlers ran")
+engine.init_process_group("gloo", init_method=f"file://{tempfile.mktemp()}", rank=0, world_size=1)
+with distributed.connections_closed():
+    WAY_OUT
+"""
+
+
+@pytest.mark.parametrize(
+    ("way_out", "code"),
+    [("pass", 0), ("sys.exit(3)", 3), ("sys.exit('why')", 1), ("raise ValueError('unexpected')", 1)],
+)
+def test_a_connected_process_ends_before_the_interpreter_does(alone, way_out, code):
+    """An unexpected error still ends as Python ends it: its traceback is the only trace."""
+    paths = os.pathsep.join([str(Path(distributed.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING.replace("WAY_OUT", way_out)],
+        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    unexpected = "unexpected" in way_out
+    assert done.returncode == code, done.stderr
+    assert "handlers ran" in done.stdout and ("taken apart" in done.stdout) == unexpected
+    assert ("ValueError: unexpected" in done.stderr) == unexpected
+
+
+def test_a_process_without_connections_ends_as_any_other(alone):
+    with pytest.raises(SystemExit, match="2"), distributed.connections_closed():
+        sys.exit(2)
+    with distributed.connections_closed():
+        pass

@@ -5,6 +5,7 @@ Without a launcher there is one process and no communication. Messages between p
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -138,11 +139,39 @@ def is_lost_connection(error: Exception) -> bool:
     return isinstance(error, distributed.DistError) or "gloo" in str(error)
 
 
+@contextmanager
+def connections_closed() -> Iterator[None]:
+    """Around a whole program: closes the connections to the other processes on every way out.
+
+    A process that had some ends right here. Threads of gloo outlive the connections, and one that lets go of a tensor
+    while the interpreter is taken apart aborts the process (pytorch/pytorch#179291).
+    """
+    code: Any = 0
+    try:
+        yield
+    except SystemExit as end:
+        if not _is_connected():
+            raise
+        code = end.code
+    finally:
+        was_connected = _is_connected()
+        shut_down()
+    if was_connected:
+        atexit._run_exitfuncs()  # temporary folders, logs
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
+
+
 def shut_down() -> None:
-    """Close the connections to the other processes; call it last, on every way out."""
+    """Close the connections to the other processes, if there are any."""
+    if _is_connected():
+        sys.modules["torch.distributed"].destroy_process_group()
+
+
+def _is_connected() -> bool:
     distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        distributed.destroy_process_group()
+    return distributed is not None and distributed.is_available() and distributed.is_initialized()
 
 
 def _device() -> Any:

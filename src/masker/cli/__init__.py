@@ -97,6 +97,11 @@ for command in (
 
 def main() -> None:
     """Run the command line: a user's problem is one line on stderr and exit code 2, never a traceback."""
+    with distributed.connections_closed():
+        _run()
+
+
+def _run() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # class names and texts are written unchanged, whatever the locale
     try:
@@ -121,8 +126,6 @@ def main() -> None:
         if not distributed.is_lost_connection(error):
             raise
         _fail("another process of this run is gone; repeat the command to resume", 2)
-    finally:
-        distributed.shut_down()
 
 
 def _fail(message: str, code: int) -> None:
