@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,7 @@ def test_the_title_has_the_focus_and_the_status_is_spoken(service, new_page):
 
 
 def test_a_service_that_cannot_group_says_so(serve, model, new_page, monkeypatch):
-    monkeypatch.setattr("masker.service.growth.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     page = new_page(serve())
     page.get_by_role("tab", name="Rejected").click()
     expect(page.locator("#groups-line")).to_contain_text("cannot group")

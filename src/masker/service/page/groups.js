@@ -134,12 +134,13 @@ async function extend(session, onExtended) {
   found = null; // the model has these texts now: whatever fails below, they must not be sent again
   byId("groups").replaceChildren();
   update();
-  await onExtended();
   const before = session.rejected;
-  const answers = await judgeAgain(before);
-  const still = answers.filter((answer) => answer.is_ood).length;
-  session.answer(before, answers);
-  update();
+  try {
+    session.answer(before, await judgeAgain(before));
+  } finally {
+    await onExtended(); // shows the new model and the answers, whichever they are
+  }
+  const still = session.rejected.length;
   const what = report.new_classes.length ? `New: ${report.new_classes.join(", ")}. ` : "";
   say(`The model has ${plural(report.classes, "class").replace("classs", "classes")} now. ${what}` +
     `Of ${plural(before.length, "rejected text")}, ${still === 1 ? "1 is" : `${still} are`} still rejected.`);
