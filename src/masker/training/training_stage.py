@@ -31,6 +31,7 @@ from masker.modeling.network import MaskerNetwork, encoder_stack
 from masker.modeling.tensors import write_tensors
 from masker.modeling.tokens import special_ids_of
 from masker.training.fast_dropout import fast_dropout_in
+from masker.training.kept_memory import kept_memory
 from masker.training.loss_curve import CURVE_FILE, Curve
 from masker.training.resume import checkpoint_step, last_complete_checkpoint
 from masker.training.schedule import Schedule, frozen_layers
@@ -106,7 +107,12 @@ def train_stage(
         if start is not None:
             _log.info("resuming %s from %s", stage.name, start)
         _seed_dropout(settings)
-        with fast_dropout_in(network.classifier), _attention_read(network, stage), closing(trainer.progress):
+        with (
+            fast_dropout_in(network.classifier),
+            kept_memory(),
+            _attention_read(network, stage),
+            closing(trainer.progress),
+        ):
             trainer.train(resume_from_checkpoint=None if start is None else str(folder / start))
         distributed.barrier()  # some may still be reading the best checkpoint
         distributed.first_only(lambda: _close_stage(folder, network, trainer.losses.means()))
