@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "benchmarks.json"
 PAGE = ROOT / "docs" / "performance.md"
 SHORT_TEXTS = "short-texts"
-PARTS = ("training", "complete", "keywords", "scoring", "tricks", "busy", "growth", "deployment", SHORT_TEXTS)
+PARTS = ("training", "complete", "keywords", "scoring", "tricks", "memory", "busy", "growth", "deployment", SHORT_TEXTS)
 #: Do not depend on the instructions of the processor.
 ANY_PROCESSOR = ("growth", "deployment")
 

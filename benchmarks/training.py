@@ -14,6 +14,7 @@ from benchmarks.reference import SlowMasker
 from benchmarks.setting import BATCH, Setting, fresh_network, settings_for
 from masker.config import Settings
 from masker.training.fast_dropout import fast_dropout_in
+from masker.training.schedule import Schedule
 from masker.training.trainer import MaskerTrainer
 from masker.training.training_data import TrainingData
 from masker.training.training_stage import TrainingStage
@@ -41,7 +42,7 @@ def our_trainer(setting: Setting, settings: Settings) -> MaskerTrainer:
     network = fresh_network(setting, settings, masker)
     collator = setting.collator(settings if masker else None)
     folder = Path(tempfile.mkdtemp(prefix="masker-bench-"))
-    stage = TrainingStage("bench", 1, setting.keywords if masker else None)
+    stage = TrainingStage("bench", Schedule(epochs=1), setting.keywords if masker else None)
     data = TrainingData(setting.encoded, setting.encoded)
     return MaskerTrainer(network, settings, stage, folder, data, collator, torch.device("cpu"))
 

@@ -1,7 +1,7 @@
 """Memory that a training step frees stays with the process, for the next step.
 
 glibc gives large blocks back to the system, and the next step gets them as new pages, which the system has to find and
-to clear. For a small encoder on a CPU that is a sixth of a step: the gradient of the word embeddings alone has 47 MB.
+to clear. For a small encoder on a CPU that is a tenth of a step: the gradient of the word embeddings alone has 47 MB.
 """
 
 from __future__ import annotations
